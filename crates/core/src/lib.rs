@@ -1,0 +1,1 @@
+//! The brain of evenkeel: bytes in, answers out.

@@ -1,0 +1,1 @@
+//! Real Kafka brokers and Connect workers for tests, and the truth about them.

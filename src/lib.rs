@@ -1,0 +1,1 @@
+//! The evenkeel agent: it reads, runs, shows.

@@ -1,0 +1,2 @@
+//! The evenkeel agent.
+fn main() {}

@@ -1,0 +1,2 @@
+//! Everything a contributor runs.
+fn main() {}
