@@ -1,1 +1,4 @@
 //! The brain of evenkeel: bytes in, answers out.
+
+pub mod answers;
+pub mod facts;

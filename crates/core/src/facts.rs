@@ -1,0 +1,5 @@
+//! Floor two: Kafka's structs in our words. The only floor that sees both.
+
+pub mod ids;
+pub mod input;
+pub mod time;
