@@ -2,4 +2,5 @@
 
 pub mod ids;
 pub mod input;
+pub mod partition;
 pub mod time;
