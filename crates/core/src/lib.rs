@@ -2,3 +2,6 @@
 
 pub mod answers;
 pub mod facts;
+pub mod limits;
+pub mod story;
+pub mod view;

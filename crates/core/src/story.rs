@@ -1,0 +1,1 @@
+//! Floor four: what happened and why.
