@@ -1,1 +1,3 @@
 //! The brain of evenkeel: bytes in, answers out.
+
+pub mod wire;
