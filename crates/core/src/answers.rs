@@ -77,7 +77,7 @@ pub struct InputAnswer {
     /// Records of this input that the engine took, redelivered ones left out.
     pub records: u64,
     /// Records that could not be decoded, by the label of the error.
-    pub decode_errors: BTreeMap<&'static str, u64>,
+    pub decode_errors: BTreeMap<String, u64>,
     /// Records of an unknown type or version, by what they said.
     pub unknown: BTreeMap<String, u64>,
 }

@@ -11,10 +11,6 @@ pub const ROUNDS_OPEN_MAX: usize = 1024;
 /// so the first and the newest are enough; a few more keep the steps small.
 pub const ENDS_PENDING_MAX: usize = 8;
 
-/// Milliseconds after which a round stops waiting for its barrier: no broker answers,
-/// or the topic never reaches the end it was said to have.
-pub const BARRIER_WAIT_MS_MAX: i64 = 60_000;
-
 /// Milliseconds after which an input that was not confirmed current makes the group's
 /// answers stale.
 pub const FRESH_MS_MAX: i64 = 30_000;
@@ -39,3 +35,8 @@ pub const UNKNOWN_LABELS_MAX: usize = 20;
 /// Items that left their owner and are not configured, remembered in case they are
 /// configured again before anybody owns them.
 pub const UNOWNED_MEMORY_MAX: usize = 100_000;
+
+/// Milliseconds without proof that nothing is unread after which a missing generation
+/// number is no longer proof of an aborted round: the broker may have compacted the
+/// records in between away.
+pub const WHOLE_GAP_MS_MAX: i64 = 60_000;

@@ -54,7 +54,9 @@ pub fn decode(
     };
     // A group that nobody joined yet has the empty type (Java coordinator).
     if group.protocol_type != "connect" && !group.protocol_type.is_empty() {
-        return Ok(GroupFact::ForeignType(group.protocol_type.chars().take(40).collect()));
+        return Ok(GroupFact::ForeignType(
+            group.protocol_type.chars().take(40).collect(),
+        ));
     }
     let protocol = group.protocol.and_then(Protocol::from_wire);
     let mut problems = Vec::new();
@@ -99,8 +101,12 @@ pub fn decode(
             )),
         });
     }
-    snapshot.members.sort_by(|left, right| left.id.cmp(&right.id));
-    snapshot.members.dedup_by(|later, first| later.id == first.id);
+    snapshot
+        .members
+        .sort_by(|left, right| left.id.cmp(&right.id));
+    snapshot
+        .members
+        .dedup_by(|later, first| later.id == first.id);
     Ok(GroupFact::Snapshot(Box::new(snapshot), problems))
 }
 
@@ -129,7 +135,10 @@ fn member(
     names: &mut Names,
     problems: &mut Vec<DecodeError>,
 ) -> Member {
-    let host = wire.client_host.strip_prefix('/').unwrap_or(wire.client_host);
+    let host = wire
+        .client_host
+        .strip_prefix('/')
+        .unwrap_or(wire.client_host);
     let mut member = Member {
         id: Arc::from(wire.member_id),
         client_id: Arc::from(wire.client_id),
@@ -141,8 +150,12 @@ fn member(
         config_offset: None,
         claim: Claim::Unsaid,
         leftover: None,
-        assigned: assignment.map(|a| items(&a.assigned, names)).unwrap_or_default(),
-        revoked: assignment.map(|a| items(&a.revoked, names)).unwrap_or_default(),
+        assigned: assignment
+            .map(|a| items(&a.assigned, names))
+            .unwrap_or_default(),
+        revoked: assignment
+            .map(|a| items(&a.revoked, names))
+            .unwrap_or_default(),
         told: Vec::new(),
         fingerprint,
     };

@@ -118,6 +118,9 @@ pub enum ConfigFact {
     SessionKey,
     /// A record that changes no configured work: restart, fencing, logger level.
     NoWork,
+    /// A key that no released Connect writes, or a record that could not be read: it
+    /// still moves the config offset.
+    Unknown,
 }
 
 /// What a connector should do (KIP-875).
@@ -142,6 +145,8 @@ pub enum StatusFact {
     Destroyed(WorkItem),
     /// A record about topic usage (KIP-558).
     NoState,
+    /// A key that no released Connect writes.
+    Unknown,
 }
 
 /// A state as its worker wrote it.
@@ -223,6 +228,15 @@ impl GroupSnapshot {
 // === impl Member ===
 
 impl Member {
+    /// What it said it owns when it joined, as far as it said.
+    #[must_use]
+    pub fn claimed(&self) -> &[WorkItem] {
+        match &self.claim {
+            Claim::Items(items) => items,
+            Claim::Nothing | Claim::Unsaid => &[],
+        }
+    }
+
     /// Whether this record told it to change anything.
     #[must_use]
     pub fn has_deltas(&self) -> bool {

@@ -126,7 +126,7 @@ impl Configured {
                 }
             }
             ConfigFact::SessionKey => self.session_key = true,
-            ConfigFact::TaskDeleted(_) | ConfigFact::NoWork => {}
+            ConfigFact::TaskDeleted(_) | ConfigFact::NoWork | ConfigFact::Unknown => {}
         }
     }
 

@@ -52,7 +52,7 @@ impl Statuses {
             StatusFact::Destroyed(item) => {
                 self.items.remove(item);
             }
-            StatusFact::NoState => {}
+            StatusFact::NoState | StatusFact::Unknown => {}
         }
     }
 
