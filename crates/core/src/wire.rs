@@ -16,11 +16,19 @@
 
 mod cursor;
 mod error;
+mod json;
+mod names;
 
+pub mod config_record;
 pub mod connect_protocol;
+pub mod contents;
 #[cfg(feature = "encode")]
 pub mod encode;
 pub mod group_record;
 pub mod offsets_key;
+pub mod redact;
+pub mod settings;
+pub mod status_record;
 
-pub use error::{DecodeError, Decoded, Unknown, UnknownInput};
+pub use error::{DecodeError, Decoded, JsonProblem, Unknown, UnknownInput};
+pub use json::VALUE_BYTES_MAX;

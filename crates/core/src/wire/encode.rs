@@ -7,6 +7,7 @@ use super::connect_protocol::CONNECTOR_TASK;
 use super::group_record::GroupMetadata;
 use super::offsets_key::GROUP_METADATA_TYPE;
 
+pub mod topics;
 mod writer;
 
 use writer::Writer;

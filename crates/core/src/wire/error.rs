@@ -54,6 +54,89 @@ pub enum DecodeError {
         /// The version as told.
         version: i16,
     },
+    /// A key of the config or status topic that has a known prefix and is
+    /// nevertheless none of Connect's, or is not UTF-8.
+    #[error("{field} is not one that connect writes")]
+    BadKey {
+        /// Whose key.
+        field: &'static str,
+    },
+    /// A JSON value that is not what Connect writes under its key.
+    #[error("{field}: {problem}")]
+    Json {
+        /// The field, or `value` for the document as a whole.
+        field: &'static str,
+        /// What is wrong with it.
+        problem: JsonProblem,
+    },
+}
+
+/// What is wrong with a JSON value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum JsonProblem {
+    /// The document ends early.
+    #[error("json ends early")]
+    Truncated,
+    /// The document is no JSON.
+    #[error("no json")]
+    Syntax,
+    /// The document is no JSON because it is not UTF-8.
+    #[error("not utf-8")]
+    BadUtf8,
+    /// The document is JSON, but no object.
+    #[error("json, but no object")]
+    NotAnObject,
+    /// The document is larger than this crate reads.
+    #[error("too large to be read")]
+    TooLarge,
+    /// The field is absent or null.
+    #[error("field is missing")]
+    FieldMissing,
+    /// The field has another type.
+    #[error("field has another type")]
+    WrongType,
+    /// The field is longer, larger or of other characters than Connect writes.
+    #[error("field is out of bounds")]
+    OutOfBounds,
+    /// A value that may hold secrets and did not go through redaction.
+    #[error("value was not redacted")]
+    NotRedacted,
+}
+
+impl JsonProblem {
+    pub(crate) const ALL: [Self; 9] = [
+        Self::Truncated,
+        Self::Syntax,
+        Self::BadUtf8,
+        Self::NotAnObject,
+        Self::TooLarge,
+        Self::FieldMissing,
+        Self::WrongType,
+        Self::OutOfBounds,
+        Self::NotRedacted,
+    ];
+
+    /// The problem as a metric label.
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::Truncated => "json_truncated",
+            Self::Syntax => "json_syntax",
+            Self::BadUtf8 => "json_bad_utf8",
+            Self::NotAnObject => "json_not_an_object",
+            Self::TooLarge => "json_too_large",
+            Self::FieldMissing => "json_field_missing",
+            Self::WrongType => "json_wrong_type",
+            Self::OutOfBounds => "json_out_of_bounds",
+            Self::NotRedacted => "not_redacted",
+        }
+    }
+
+    pub(crate) const fn of(self, field: &'static str) -> DecodeError {
+        DecodeError::Json {
+            field,
+            problem: self,
+        }
+    }
 }
 
 impl DecodeError {
@@ -65,6 +148,8 @@ impl DecodeError {
             Self::BadUtf8 { .. } => "bad_utf8",
             Self::BadVarint { .. } => "bad_varint",
             Self::BadVersion { .. } => "bad_version",
+            Self::BadKey { .. } => "bad_key",
+            Self::Json { problem, .. } => problem.label(),
         }
     }
 
@@ -75,7 +160,9 @@ impl DecodeError {
             | Self::BadLength { field, .. }
             | Self::BadUtf8 { field, .. }
             | Self::BadVarint { field, .. }
-            | Self::BadVersion { field, .. } => field,
+            | Self::BadVersion { field, .. }
+            | Self::BadKey { field }
+            | Self::Json { field, .. } => field,
         }
     }
 }
