@@ -111,10 +111,10 @@ fn rule_9_missing_numbers() {
          5.0 ends
          5.1 show",
         "incarnation 1 from generation 3
-         missing 2 from 4: unknown
          gen 3 completed by rule 7 applied
-         missing 2 from 7: aborted
+         missing 2 from 4: unknown
          gen 6 completed by rule 7 applied
+         missing 2 from 7: aborted
          stable 9 sessioned led by a
          a owns
          counted completed=1 aborted=2",
