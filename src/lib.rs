@@ -1,1 +1,4 @@
 //! The evenkeel agent: it reads, runs, shows.
+
+pub mod config;
+pub mod show;

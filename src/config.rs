@@ -1,0 +1,1 @@
+//! What a person sets: the tree of keys, where it is loaded from, what is wrong with it.
