@@ -95,10 +95,11 @@ impl Ownership {
                 else {
                     continue;
                 };
-                let left = left_owner(*item, owner, now)
-                    .or_else(|| handed_out.get(item).cloned())
-                    .unwrap_or_else(|| Left::new(UnassignedReason::Unknown, now, owner));
-                self.left.insert(*item, left);
+                // An owner that never took the item leaves the older reason standing.
+                let left = left_owner(*item, owner, now).or_else(|| handed_out.get(item).cloned());
+                if let Some(left) = left {
+                    self.left.insert(*item, left);
+                }
             }
         }
         // The first record of a history has no record before it, but says what it revokes.

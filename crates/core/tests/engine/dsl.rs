@@ -1,8 +1,9 @@
 //! The language of the scenarios. One line, one input, at a time in seconds:
 //!
 //! ```text
-//! 0.0  config connector foo            a record of the config topic
-//! 0.1  config commit foo 2             (also: task foo-0 | delete foo | target foo STOPPED | key)
+//! 0.0  config connector foo            a record of the config topic; also: task foo-0 |
+//!                                      commit foo 2 | delete foo | target foo STOPPED | key
+//! 0.1  config tasks foo 2              two task records and their commit
 //! 1.0  group 1 sessioned a off=3 delay=0 join=0.9 | a: claim=none add=foo,foo-0 rev= | b: ...
 //! 1.0  group 2 empty                   a record without members
 //! 1.0  group gone                      a tombstone
@@ -133,6 +134,14 @@ impl Writer {
     fn line(&mut self, at: i64, rest: &str) -> Vec<Step> {
         let words: Vec<&str> = rest.split_whitespace().collect();
         match words[0] {
+            "config" if words[1] == "tasks" => {
+                let tasks = words[3].parse::<i32>().expect("a number");
+                let mut steps: Vec<Step> = (0..tasks)
+                    .map(|task| self.config(at, &["task", &format!("{}-{task}", words[2])]))
+                    .collect();
+                steps.push(self.config(at, &["commit", words[2], words[3]]));
+                steps
+            }
             "config" => vec![self.config(at, &words[1..])],
             "status" => vec![self.status(at, &words[1..])],
             "group" => vec![self.group(at, rest)],
