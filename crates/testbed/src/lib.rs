@@ -3,6 +3,9 @@
 //! Nothing here imports evenkeel-core: what the agent says is compared with what the
 //! brokers, the workers and the script themselves wrote down.
 
+// Tests may unwrap: a panic there is the failure that is wanted.
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
 mod admin;
 mod broker;
 mod clock;
