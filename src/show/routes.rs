@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use evenkeel_core::facts::time::ArrivalTime;
 use tokio::sync::watch;
 
+use crate::config::Readiness;
 use crate::show::exposition::{self, Format};
 use crate::show::families::families;
 use crate::show::process::ProcessReader;
@@ -18,16 +19,6 @@ pub const PULSE_AGE_MS_MAX: i64 = 10_000;
 
 /// The agent's clock: `show` has none of its own.
 pub type Now = Arc<dyn Fn() -> ArrivalTime + Send + Sync>;
-
-/// What `/readyz` answers while the agent does not see everything.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Readiness {
-    /// 200, with the reasons: a sidecar must not take its worker out of service.
-    #[default]
-    Lenient,
-    /// 503, with the reasons.
-    Strict,
-}
 
 /// Everything the endpoints answer from.
 pub struct Site {

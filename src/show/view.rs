@@ -8,15 +8,8 @@ use evenkeel_core::answers::Answers;
 use evenkeel_core::facts::input::Topic;
 use evenkeel_core::facts::time::ArrivalTime;
 
+use crate::config::{SERIES_MAX_DEFAULT, SUBJECTS_MAX_DEFAULT};
 use crate::show::process::ProcessStats;
-
-/// Most series that one scrape carries unless configured otherwise. A group of 50
-/// workers has about 300, so this is room for a few dozen such groups.
-pub const SERIES_MAX_DEFAULT: usize = 10_000;
-
-/// Most series of a family that has one a subject (a connector, a finding) unless
-/// configured otherwise: what is wrong fifty times is read in the API, not in a graph.
-pub const SUBJECTS_MAX_DEFAULT: usize = 50;
 
 /// What the loop that owns the engines publishes. Readers hold it, never an engine.
 #[derive(Debug, Clone, Default)]

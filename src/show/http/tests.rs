@@ -7,7 +7,7 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 use super::*;
-use crate::show::routes::Readiness;
+use crate::config::Readiness;
 use crate::show::sample;
 use crate::show::view::{Pulse, SeriesLimits};
 
