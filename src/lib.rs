@@ -1,3 +1,5 @@
 //! The evenkeel agent: it reads, runs, shows.
 
+pub mod config;
 pub mod read;
+pub mod show;

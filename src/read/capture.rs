@@ -118,15 +118,15 @@ pub enum CaptureError {
 // === impl Header ===
 
 impl Header {
-    /// A header of this release, without the optional parts.
+    /// A header of this release, of the given scenario if it shows one.
     #[must_use]
-    pub fn new(recorded_at_ms: i64) -> Self {
+    pub fn new(recorded_at_ms: i64, scenario: Option<String>) -> Self {
         Self {
             format: FORMAT.to_owned(),
             version: VERSION,
             evenkeel: env!("CARGO_PKG_VERSION").to_owned(),
             recorded_at_ms,
-            scenario: None,
+            scenario,
             recorder: None,
             kafka: None,
         }

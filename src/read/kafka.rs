@@ -107,6 +107,12 @@ pub fn check(settings: &ReadSettings) -> Result<(), ReadError> {
     Ok(())
 }
 
+/// The release of librdkafka that is built in.
+#[must_use]
+pub fn client_version() -> String {
+    rdkafka::util::get_rdkafka_version().1
+}
+
 /// Starts reading. Inputs go to `inputs`; when it is full the readers wait.
 ///
 /// # Errors

@@ -77,7 +77,7 @@ pub struct InputAnswer {
     /// Records of this input that the engine took, redelivered ones left out.
     pub records: u64,
     /// Records that could not be decoded, by the label of the error.
-    pub decode_errors: BTreeMap<&'static str, u64>,
+    pub decode_errors: BTreeMap<String, u64>,
     /// Records of an unknown type or version, by what they said.
     pub unknown: BTreeMap<String, u64>,
 }
@@ -339,18 +339,18 @@ pub enum RevocationHow {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, serde::Deserialize)]
 pub struct Counters {
     /// Settled generations by outcome.
-    #[serde(with = "pairs")]
+    #[serde(with = "crate::facts::pairs")]
     pub generations: BTreeMap<Outcome, u64>,
     /// Work taken away, by kind and how.
-    #[serde(with = "pairs")]
+    #[serde(with = "crate::facts::pairs")]
     pub revocations: BTreeMap<(Kind, RevocationHow), u64>,
     /// Work handed out and taken, by kind.
-    #[serde(with = "pairs")]
+    #[serde(with = "crate::facts::pairs")]
     pub assignments: BTreeMap<Kind, u64>,
     /// Assignments that carried an error, by its name.
-    #[serde(with = "pairs")]
+    #[serde(with = "crate::facts::pairs")]
     pub assignment_errors: BTreeMap<AssignmentError, u64>,
-    /// Generations whose leader is another worker than the one before.
+    /// Generations whose leader is another member than the one before.
     pub leader_changes: u64,
 }
 
@@ -377,29 +377,4 @@ pub struct FindingAnswer {
     pub text: String,
     /// When it was first seen, where an input tells.
     pub since: Option<EventTime>,
-}
-
-/// Maps with keys that JSON has no form for, as lists of pairs.
-mod pairs {
-    use std::collections::BTreeMap;
-
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    pub(super) fn serialize<K: Serialize, V: Serialize, S: Serializer>(
-        map: &BTreeMap<K, V>,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(map.iter())
-    }
-
-    pub(super) fn deserialize<'de, K, V, D>(deserializer: D) -> Result<BTreeMap<K, V>, D::Error>
-    where
-        K: Deserialize<'de> + Ord,
-        V: Deserialize<'de>,
-        D: Deserializer<'de>,
-    {
-        Ok(Vec::<(K, V)>::deserialize(deserializer)?
-            .into_iter()
-            .collect())
-    }
 }

@@ -88,13 +88,12 @@ fn samples() -> Vec<Input> {
 
 fn header() -> Header {
     Header {
-        scenario: Some("kill-and-return".to_owned()),
         recorder: Some("a test".to_owned()),
         kafka: Some(KafkaReleases {
             broker: Some("4.1.0".to_owned()),
             workers: None,
         }),
-        ..Header::new(1_700_000_000_000)
+        ..Header::new(1_700_000_000_000, Some("kill-and-return".to_owned()))
     }
 }
 

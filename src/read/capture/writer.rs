@@ -1,7 +1,7 @@
 //! Writes a capture so that a killed recorder loses at most the last seconds.
 
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::path::Path;
 
 use evenkeel_core::facts::input::{Input, InputKind};
@@ -33,13 +33,14 @@ pub struct CaptureWriter<W: Write> {
 
 // === impl CaptureWriter ===
 
-impl CaptureWriter<BufWriter<File>> {
+impl CaptureWriter<File> {
     /// Creates the file, or empties it, and writes the header.
     ///
     /// # Errors
     /// When the file cannot be created or written.
     pub fn create(path: &Path, header: &Header) -> io::Result<Self> {
-        Self::new(BufWriter::new(File::create(path)?), header)
+        // The encoder collects 32 KiB before it writes.
+        Self::new(File::create(path)?, header)
     }
 }
 

@@ -10,7 +10,7 @@ use super::frontier::{Frontier, Step};
 use super::resume::Bounds;
 use super::search::{ChunkSource, Found};
 use super::session::{Event, Halt, Session};
-use super::tail::GroupKey;
+use super::tail::is_record_of;
 use crate::read::counters::{SearchProgress, TopicCounters};
 
 /// Between two progress lines in the log.
@@ -25,7 +25,7 @@ const RECORDS_A_LOOK: u64 = 1_024;
 /// Reads chunks through a session.
 pub(super) struct ChunkReader<'a> {
     session: &'a Session,
-    key: GroupKey,
+    group: &'a str,
     partition: i32,
     end: i64,
     is_assigned: bool,
@@ -36,11 +36,11 @@ pub(super) struct ChunkReader<'a> {
 // === impl ChunkReader ===
 
 impl<'a> ChunkReader<'a> {
-    pub(super) fn new(session: &'a Session, group: &str, bounds: &Bounds) -> Self {
+    pub(super) fn new(session: &'a Session, group: &'a str, bounds: &Bounds) -> Self {
         let now = Instant::now();
         let reader = Self {
             session,
-            key: GroupKey::new(group),
+            group,
             partition: bounds.partition,
             end: bounds.end,
             is_assigned: false,
@@ -146,7 +146,7 @@ impl ChunkSource for ChunkReader<'_> {
                     if first_time.is_none() {
                         first_time = Some(event_time(message.timestamp()));
                     }
-                    if self.key.is_key_of(message.key()) {
+                    if is_record_of(self.group, message.key()) {
                         own(session.to_record(&message));
                     }
                     frontier

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use evenkeel_core::facts::input::{InputKind, Reached, Topic};
+use evenkeel_core::wire::offsets_key::key_is_group_metadata_of;
 use rdkafka::message::Message;
 
 use super::frontier::{Answer, Frontier, Step};
@@ -14,11 +15,6 @@ const POLL_WAIT: Duration = Duration::from_millis(50);
 
 /// Records after which answers, the stop flag and the counters are looked at.
 const RECORDS_A_LOOK: u32 = 256;
-
-/// The key of a group's own records in the offsets topic: type 2, then the group id
-/// (`GroupMetadataKey`; a key is never written in another encoding).
-#[derive(Debug)]
-pub(super) struct GroupKey(Vec<u8>);
 
 /// Counts between two looks, so that other threads' counters are touched rarely.
 #[derive(Debug, Default)]
@@ -33,7 +29,7 @@ pub(super) fn read(
     group: &str,
     frontier: &mut Frontier,
 ) -> Result<(), Halt> {
-    let key = (session.shared.topic == Topic::Offsets).then(|| GroupKey::new(group));
+    let is_offsets = session.shared.topic == Topic::Offsets;
     let mut now = Instant::now();
     let mut since = Since::default();
     let mut held: Vec<Answer> = Vec::new();
@@ -45,7 +41,7 @@ pub(super) fn read(
                     now = Instant::now();
                     wait = Duration::ZERO;
                 }
-                let is_own = key.as_ref().is_none_or(|key| key.is_key_of(message.key()));
+                let is_own = !is_offsets || is_record_of(group, message.key());
                 if is_own {
                     session.shared.pass(session.to_record(&message))?;
                 }
@@ -78,6 +74,12 @@ pub(super) fn read(
             }
         }
     }
+}
+
+/// Whether a key of the offsets topic is that of the group's own record.
+#[inline]
+pub(super) fn is_record_of(group: &str, key: Option<&[u8]>) -> bool {
+    key.is_some_and(|key| key_is_group_metadata_of(key, group))
 }
 
 fn apply(
@@ -157,22 +159,5 @@ impl Since {
             return Err(Halt::Stopped);
         }
         Ok(())
-    }
-}
-
-// === impl GroupKey ===
-
-impl GroupKey {
-    pub(super) fn new(group: &str) -> Self {
-        let len = u16::try_from(group.len()).unwrap_or(u16::MAX);
-        let mut key = vec![0, 2];
-        key.extend_from_slice(&len.to_be_bytes());
-        key.extend_from_slice(group.as_bytes());
-        Self(key)
-    }
-
-    #[inline]
-    pub(super) fn is_key_of(&self, key: Option<&[u8]>) -> bool {
-        key == Some(self.0.as_slice())
     }
 }

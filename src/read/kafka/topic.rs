@@ -1,12 +1,15 @@
 //! The life of one topic's reader: reach it, find out where to begin, read on, and
 //! begin again with a new client when something is wrong, for ever.
 
+use std::hash::{BuildHasher as _, RandomState};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use evenkeel_core::facts::input::{InputKind, Reached, Start, Topic, Trouble};
+use evenkeel_core::facts::input::{InputKind, Reached, Record, Start, Topic, Trouble};
 use evenkeel_core::facts::partition::group_partition;
+use evenkeel_core::wire::contents::Contents;
+use evenkeel_core::wire::redact::{redact_config, redact_status};
 use rdkafka::consumer::Consumer;
 use rdkafka::types::RDKafkaRespErr;
 
@@ -42,6 +45,8 @@ pub(super) struct Shared {
     wake: Condvar,
     answers: Mutex<Vec<Answer>>,
     has_answers: AtomicBool,
+    /// Which contents of configurations were seen; outlives the clients.
+    contents: Mutex<Contents>,
 }
 
 #[derive(Debug, Default)]
@@ -307,6 +312,14 @@ fn describe(client: &Client, name: &str) -> Result<Description, Trouble> {
     })
 }
 
+/// A key nobody can guess, from the seed that the standard library takes from the
+/// operating system for its hash maps.
+fn random_key() -> [u8; 16] {
+    let random = RandomState::new();
+    let (low, high) = (random.hash_one(0), random.hash_one(1));
+    (u128::from(high) << 64 | u128::from(low)).to_le_bytes()
+}
+
 fn trouble_of(error: RDKafkaRespErr) -> Trouble {
     client::trouble(error.into()).unwrap_or(Trouble::Other)
 }
@@ -324,6 +337,7 @@ impl Shared {
             wake: Condvar::new(),
             answers: Mutex::default(),
             has_answers: AtomicBool::new(false),
+            contents: Mutex::new(Contents::new(random_key(), 0)),
         }
     }
 
@@ -371,7 +385,18 @@ impl Shared {
 
     /// Hands on a record: the one place where values of configurations and traces
     /// of statuses are taken out.
-    pub(super) fn pass(&self, record: evenkeel_core::facts::input::Record) -> Result<(), Stopped> {
+    pub(super) fn pass(&self, mut record: Record) -> Result<(), Stopped> {
+        let key = record.key.as_deref().unwrap_or_default();
+        let value = record.value.as_deref();
+        match self.topic {
+            // Membership holds no secrets, and its bytes are what a capture is for.
+            Topic::Offsets => {}
+            Topic::Config => {
+                let mut contents = self.contents.lock().unwrap_or_else(PoisonError::into_inner);
+                record.value = redact_config(key, value, &mut contents).into_value();
+            }
+            Topic::Status => record.value = redact_status(key, value).into_value(),
+        }
         self.emitter.counters.topic(self.topic).passed.add(1);
         self.emitter.send(InputKind::Record(record))
     }

@@ -1,0 +1,6 @@
+//! Floor three: what is so now.
+
+pub mod configured;
+pub mod protocol;
+pub mod statuses;
+pub mod unassigned;
