@@ -1,1 +1,3 @@
 //! The evenkeel agent: it reads, runs, shows.
+
+pub mod commands;
