@@ -1,5 +1,6 @@
 //! The evenkeel agent: it reads, runs, shows.
 
+pub mod commands;
 pub mod config;
 pub mod read;
 pub mod show;
