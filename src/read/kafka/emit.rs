@@ -1,6 +1,9 @@
 //! Hands inputs on: stamped with the arrival time, with back-pressure, and with a
 //! topic's trouble said once each time it changes.
 
+#[cfg(test)]
+mod tests;
+
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;

@@ -2,6 +2,9 @@
 //! a window of history before it, reading chunks from the log's end towards its start,
 //! each chunk forward. Compaction keeps the newest record, however old it is.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::VecDeque;
 
 use evenkeel_core::facts::input::Record;

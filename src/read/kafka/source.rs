@@ -9,7 +9,7 @@ use rdkafka::message::{Message, Timestamp};
 use super::frontier::{Frontier, Step};
 use super::resume::Bounds;
 use super::search::{ChunkSource, Found};
-use super::session::{Event, Halt, Session};
+use super::session::{Again, Event, Halt, Session};
 use super::tail::is_record_of;
 use crate::read::counters::{SearchProgress, TopicCounters};
 
@@ -178,6 +178,9 @@ impl ChunkSource for ChunkReader<'_> {
                 self.show_progress((self.end - to) + (position - from), now);
                 if emitter.is_stopped() {
                     return Err(Halt::Stopped);
+                }
+                if session.shared.is_changed() {
+                    return Err(Halt::Again(Again::Changed));
                 }
             }
             if is_read {
