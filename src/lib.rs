@@ -3,4 +3,3 @@
 pub mod commands;
 pub mod config;
 pub mod read;
-pub mod show;
