@@ -17,7 +17,7 @@ use crate::read::kafka::{self, ReadError, ReadSettings, ReaderHandle};
 use crate::run::shutdown::{Ending, Shutdown};
 use crate::run::{clock, group};
 use crate::show::http::{self, HttpLimits};
-use crate::show::log;
+use crate::show::words::Words;
 use crate::show::routes::{Readiness, Site};
 use crate::show::view::{AgentStats, InputStats, Published, Pulse, SeriesLimits, StartUp};
 
@@ -66,7 +66,7 @@ pub async fn run(plan: Plan, listener: TcpListener, shutdown: &Shutdown) -> Resu
             reader,
             publisher: Arc::clone(&publisher),
             pulse: Arc::clone(&pulse),
-            words: log::Words::default(),
+            words: Words::default(),
         };
         loops.spawn(watch_group(watcher, inputs, shutdown.ending()));
     }
@@ -103,7 +103,7 @@ struct Watcher {
     reader: ReaderHandle,
     publisher: Arc<watch::Sender<Arc<Published>>>,
     pulse: Arc<Pulse>,
-    words: log::Words,
+    words: Words,
 }
 
 // === impl Watcher ===
