@@ -131,7 +131,7 @@ impl group::Surroundings for Recorder {
         self.reader.ask_ends();
     }
 
-    fn took(&mut self, input: &Input, changes: &[Change]) -> io::Result<()> {
+    fn took(&mut self, _engine: &Engine, input: &Input, changes: &[Change]) -> io::Result<()> {
         for change in changes {
             if let Change::CaughtUp { .. } = change {
                 self.caught_up += 1;

@@ -113,9 +113,9 @@ impl group::Surroundings for Watcher {
         self.reader.ask_ends();
     }
 
-    fn took(&mut self, _input: &Input, changes: &[Change]) -> io::Result<()> {
+    fn took(&mut self, engine: &Engine, _input: &Input, changes: &[Change]) -> io::Result<()> {
         for change in changes {
-            self.words.change(&self.group, change);
+            self.words.change(&self.group, engine, change);
         }
         Ok(())
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use evenkeel_core::answers::{Answers, Mode, Outcome, RoundAnswer};
-use evenkeel_core::engine::Change;
+use evenkeel_core::engine::{Change, Engine};
 use evenkeel_core::facts::input::{Topic, Trouble};
 use tracing::{debug, info, warn};
 
@@ -21,13 +21,13 @@ pub struct Words {
 
 impl Words {
     /// Says what an input changed.
-    pub fn change(&self, group: &Arc<str>, change: &Change) {
+    pub fn change(&self, group: &Arc<str>, engine: &Engine, change: &Change) {
         // What was read of the past is told by the state, not retold line by line.
         if !self.fresh && !matches!(change, Change::CaughtUp { .. }) {
             return;
         }
         match change {
-            Change::Settled(round) => settled(group, round),
+            Change::Settled(round) => settled(group, &engine.describe(round)),
             Change::Missing { first, count, outcome } => {
                 let outcome = outcome.label();
                 info!(%group, first, count, outcome, "generations without a record");
