@@ -35,7 +35,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    evenkeel::run::memory::bound_allocator();
+    evenkeel::read::ffi::bound_allocator();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {

@@ -103,14 +103,16 @@ async fn record(settings: ReadSettings, writer: CaptureWriter<File>) -> io::Resu
     let mut recorder = Recorder { reader, writer, caught_up: 0 };
     let shutdown = Shutdown::new();
     let ending = shutdown.ending();
-    let watching = group::run(Engine::new(), inputs, &mut recorder, ending);
-    tokio::pin!(watching);
-    tokio::select! {
-        result = &mut watching => result?,
-        signal = shutdown::signal() => {
-            signal?;
-            shutdown.begin();
-            watching.await?;
+    {
+        let watching = group::run(Engine::new(), inputs, &mut recorder, ending);
+        tokio::pin!(watching);
+        tokio::select! {
+            result = &mut watching => result?,
+            signal = shutdown::signal() => {
+                signal?;
+                shutdown.begin();
+                watching.await?;
+            }
         }
     }
     let inputs = recorder.writer.inputs();

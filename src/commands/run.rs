@@ -7,12 +7,11 @@ use tokio::net::TcpListener;
 
 use crate::commands::exit::Exit;
 use crate::commands::wiring;
-use crate::config::{self, Config, ConfigFlags};
+use crate::config::{Config, ConfigFlags};
 use crate::run::agent::{self, Plan};
 use crate::run::shutdown::{self, Shutdown};
 use crate::show::http::HttpLimits;
 use crate::show::log;
-use crate::show::routes::Readiness;
 use crate::show::view::{AgentStats, BuildInfo, SeriesLimits};
 
 /// Watch a Connect group and show what it does
@@ -104,10 +103,7 @@ fn plan(config: &Config) -> Result<Plan, Exit> {
     })?;
     Ok(Plan {
         groups,
-        readiness: match config.http.readiness {
-            config::Readiness::Lenient => Readiness::Lenient,
-            config::Readiness::Strict => Readiness::Strict,
-        },
+        readiness: config.http.readiness,
         series: SeriesLimits {
             series_max: config.metrics.series_max,
             subjects_max: config.metrics.subjects_max,

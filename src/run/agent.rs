@@ -18,7 +18,8 @@ use crate::run::shutdown::{Ending, Shutdown};
 use crate::run::{clock, group};
 use crate::show::http::{self, HttpLimits};
 use crate::show::words::Words;
-use crate::show::routes::{Readiness, Site};
+use crate::config::Readiness;
+use crate::show::routes::Site;
 use crate::show::view::{AgentStats, InputStats, Published, Pulse, SeriesLimits, StartUp};
 
 /// Inputs between a reader and its engine: a second of catch-up. Beyond that the reader
