@@ -77,3 +77,6 @@ impl TruthLog {
                 })
     }
 }
+
+#[cfg(test)]
+mod tests;

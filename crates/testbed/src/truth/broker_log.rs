@@ -123,3 +123,6 @@ fn lifecycle(message: &str) -> Option<What> {
         .contains(" transitioned to Dead in generation ")
         .then_some(What::GroupRemoved)
 }
+
+#[cfg(test)]
+mod tests;

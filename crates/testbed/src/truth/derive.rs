@@ -103,7 +103,7 @@ pub(super) fn generations(
     workers: &BTreeMap<String, String>,
     urls: &BTreeMap<String, String>,
 ) -> Vec<TruthGeneration> {
-    let mut generations = from_broker(events, workers);
+    let mut generations = from_broker(events);
     for event in events {
         let Some(number) = generation_of(&event.what) else {
             continue;
@@ -119,6 +119,7 @@ pub(super) fn generations(
             apply(&mut generations[*index], event, &names);
         }
     }
+    departures(&mut generations, events, workers);
     finish(&mut generations, events);
     for generation in &mut generations {
         generation
@@ -164,11 +165,10 @@ pub(super) fn workers_of_members(
     workers
 }
 
-fn from_broker(events: &[TruthEvent], workers: &BTreeMap<String, String>) -> Vec<TruthGeneration> {
+fn from_broker(events: &[TruthEvent]) -> Vec<TruthGeneration> {
     let mut generations: Vec<TruthGeneration> = Vec::new();
     let mut incarnation = 0;
     let mut prepared: Option<(i64, i64, &str)> = None;
-    let mut departures = Vec::new();
     for event in events {
         match &event.what {
             What::Preparing {
@@ -194,7 +194,7 @@ fn from_broker(events: &[TruthEvent], workers: &BTreeMap<String, String>) -> Vec
                     generation: *generation,
                     prepared_ms: from.as_ref().map(|(at_ms, _)| *at_ms),
                     reason: from.map(|(_, reason)| reason),
-                    departures: std::mem::take(&mut departures),
+                    departures: Vec::new(),
                     join_end_ms: event.at_ms,
                     member_count: match &event.what {
                         What::Stabilized { members, .. } => *members,
@@ -214,10 +214,41 @@ fn from_broker(events: &[TruthEvent], workers: &BTreeMap<String, String>) -> Vec
                     known.assignment_ms = Some(event.at_ms);
                 }
             }
-            what => departures.extend(departure(event.at_ms, what, workers)),
+            _ => {}
         }
     }
     generations
+}
+
+/// Who is missing in a generation, and how it went.
+///
+/// The Scala coordinator logs some departures only after the join phase that they complete,
+/// so the member's last generation decides, and the clock only where no log knows the member.
+fn departures(
+    generations: &mut [TruthGeneration],
+    events: &[TruthEvent],
+    workers: &BTreeMap<String, String>,
+) {
+    for event in events {
+        let Some(departure) = departure(event.at_ms, &event.what, workers) else {
+            continue;
+        };
+        let last = generations.iter().rposition(|generation| {
+            let mut members = generation.members.iter();
+            members.any(|member| member.member_id == departure.member_id)
+        });
+        let index = match last {
+            Some(last) => last + 1,
+            None => generations
+                .iter()
+                .position(|generation| generation.join_end_ms >= departure.at_ms)
+                .unwrap_or(generations.len()),
+        };
+        // What follows the newest generation belongs to one that is not there yet.
+        if let Some(generation) = generations.get_mut(index) {
+            generation.departures.push(departure);
+        }
+    }
 }
 
 fn departure(at_ms: i64, what: &What, workers: &BTreeMap<String, String>) -> Option<Departure> {

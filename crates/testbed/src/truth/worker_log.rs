@@ -199,3 +199,6 @@ fn task(message: &str) -> Option<What> {
     };
     item(ItemKind::Task, name, step)
 }
+
+#[cfg(test)]
+mod tests;
