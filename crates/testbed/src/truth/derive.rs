@@ -171,14 +171,13 @@ fn from_broker(events: &[TruthEvent]) -> Vec<TruthGeneration> {
     let mut prepared: Option<(i64, i64, &str)> = None;
     for event in events {
         match &event.what {
+            // Of several lines for one preparation the first says why it began; the others are
+            // members that joined while the round before it failed to sync.
             What::Preparing {
                 old_generation,
                 reason,
-            } => {
-                // Later lines of the same preparation come after an aborted join of new members.
-                if prepared.is_none_or(|(old, ..)| old != *old_generation) {
-                    prepared = Some((*old_generation, event.at_ms, reason));
-                }
+            } if prepared.is_none_or(|(old, ..)| old != *old_generation) => {
+                prepared = Some((*old_generation, event.at_ms, reason));
             }
             What::Stabilized { generation, .. } | What::GroupEmpty { generation } => {
                 let last = generations.last().map(|last| last.generation);
