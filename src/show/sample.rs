@@ -8,7 +8,8 @@ use std::sync::Arc;
 use evenkeel_core::answers::{
     Answers, AssignmentError, ConfiguredAnswer, ConnectorAnswer, Counters, DeadlineAnswer,
     DelayReason, FindingAnswer, GroupAnswer, GroupState, InputAnswer, ItemAnswer, MemberAnswer,
-    Mode, Outcome, RecentAnswer, RevocationHow, RoundAnswer, UnassignedAnswer, UnassignedReason,
+    Mode, Outcome, RecentAnswer, RevocationHow, RoundAnswer, RoundMember, UnassignedAnswer,
+    UnassignedReason,
 };
 use evenkeel_core::facts::ids::{Kind, Protocol};
 use evenkeel_core::facts::input::{Settings, Topic};
@@ -241,7 +242,19 @@ fn round() -> RoundAnswer {
         protocol: Some(Protocol::Sessioned),
         leader: Some(Arc::from("worker-a:8083")),
         delay_ms: 300_000,
-        members: Vec::new(),
+        members: ["worker-a:8083", "worker-b:8083", "worker-c:8083"]
+            .map(round_member)
+            .to_vec(),
+    }
+}
+
+fn round_member(worker: &str) -> RoundMember {
+    RoundMember {
+        worker: Arc::from(worker),
+        assigned: Vec::new(),
+        revoked: Vec::new(),
+        owned: (1, 1),
+        applied: Some(true),
     }
 }
 
