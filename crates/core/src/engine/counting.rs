@@ -2,7 +2,7 @@
 //! agent watches: a restart, a catch-up or a replayed history never makes a counter jump.
 
 use crate::answers::{Outcome, RevocationHow};
-use crate::engine::{Change, State, publish};
+use crate::engine::{Change, State};
 use crate::facts::ids::{Kind, Protocol, WorkItem};
 use crate::facts::observation::{Claim, GroupSnapshot};
 use crate::story::rounds::Round;
@@ -11,12 +11,9 @@ use crate::story::rounds::Round;
 
 impl State {
     /// A round is settled: tells it and counts it.
-    pub(super) fn settled(&mut self, round: &Round) {
-        self.count_round(round);
-        self.changes.push(Change::Settled(Box::new(publish::round(
-            &self.names,
-            round,
-        ))));
+    pub(super) fn settled(&mut self, round: Round) {
+        self.count_round(&round);
+        self.changes.push(Change::Settled(Box::new(round)));
     }
 
     fn count_round(&mut self, round: &Round) {

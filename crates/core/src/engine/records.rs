@@ -270,7 +270,7 @@ impl State {
             round.generation = now.generation;
             round.record = Some(Arc::clone(&now));
             if let Some(settled) = self.rounds.open(round, live) {
-                self.settled(&settled);
+                self.settled(settled);
             }
         }
         if live && !same_number {

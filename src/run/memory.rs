@@ -1,0 +1,1 @@
+//! Bounds the allocator: a sidecar must stay small beside its worker.
