@@ -2,8 +2,10 @@
 
 pub mod capture;
 pub mod config;
+pub mod demo;
 pub mod exit;
 pub mod metrics;
 pub mod replay;
 pub mod run;
 pub mod wiring;
+
