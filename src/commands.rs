@@ -8,4 +8,3 @@ pub mod metrics;
 pub mod replay;
 pub mod run;
 pub mod wiring;
-

@@ -38,7 +38,10 @@ pub fn run(args: &RunArgs) -> Exit {
         }
     };
     log::start(loaded.config.log);
-    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+    let runtime = match tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+    {
         Ok(runtime) => runtime,
         Err(error) => {
             tracing::error!(%error, "runtime not started");
@@ -110,7 +113,10 @@ fn plan(config: &Config) -> Result<Plan, Exit> {
         },
         agent: AgentStats {
             build: build(),
-            principal: config.kafka.properties.principal(&|name| std::env::var(name).ok()),
+            principal: config
+                .kafka
+                .properties
+                .principal(&|name| std::env::var(name).ok()),
             ..AgentStats::default()
         },
         http: HttpLimits::default(),

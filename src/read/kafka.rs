@@ -12,6 +12,7 @@ mod frontier;
 mod resume;
 mod search;
 mod session;
+mod shared;
 mod source;
 mod tail;
 #[cfg(test)]
@@ -92,7 +93,7 @@ pub enum ReadError {
 #[derive(Debug)]
 pub struct ReaderHandle {
     emitter: Arc<Emitter>,
-    topics: Vec<Arc<topic::Shared>>,
+    topics: Vec<Arc<shared::Shared>>,
     threads: Vec<JoinHandle<()>>,
 }
 
@@ -133,7 +134,7 @@ pub fn start(
         threads: Vec::new(),
     };
     for topic in Topic::ALL {
-        let shared = Arc::new(topic::Shared::new(topic, &settings, &emitter));
+        let shared = Arc::new(shared::Shared::new(topic, &settings, &emitter));
         let reader = TopicReader::new(&settings, &shared, &watched);
         let asker = ends::Asker::new(Arc::clone(&shared));
         handle.topics.push(shared);
@@ -176,7 +177,11 @@ impl ReaderHandle {
         }
     }
 
-    fn spawn(&mut self, name: String, run: impl FnOnce() + Send + 'static) -> Result<(), ReadError> {
+    fn spawn(
+        &mut self,
+        name: String,
+        run: impl FnOnce() + Send + 'static,
+    ) -> Result<(), ReadError> {
         let thread = std::thread::Builder::new()
             .name(name.to_lowercase())
             .spawn(run)

@@ -1,5 +1,8 @@
 //! Makes the rdkafka clients and words their errors, without any property's value.
 
+#[cfg(test)]
+mod tests;
+
 use std::fmt::Write as _;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};

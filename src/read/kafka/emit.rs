@@ -1,6 +1,9 @@
 //! Hands inputs on: stamped with the arrival time, with back-pressure, and with a
 //! topic's trouble said once each time it changes.
 
+#[cfg(test)]
+mod tests;
+
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -174,7 +177,11 @@ impl TopicAccess {
         let topic = self.topic;
         match trouble {
             Some(trouble) => {
-                tracing::warn!(topic = topic.label(), trouble = trouble.label(), "topic cannot be read");
+                tracing::warn!(
+                    topic = topic.label(),
+                    trouble = trouble.label(),
+                    "topic cannot be read"
+                );
             }
             None => tracing::info!(topic = topic.label(), "topic can be read"),
         }

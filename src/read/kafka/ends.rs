@@ -10,8 +10,8 @@ use rdkafka::Offset;
 use super::client;
 use super::emit::Stopped;
 use super::frontier::Answer;
-use super::session::ask_offsets;
-use super::topic::{Asked, Shared};
+use super::session::{ask_offsets, describe};
+use super::shared::{Asked, Shared};
 
 /// Between two questions nobody asked for: a third of the 30 s after which inputs
 /// count as stale.
@@ -19,6 +19,10 @@ const EVERY: Duration = Duration::from_secs(10);
 
 /// Between two questions while there is no answer.
 const RETRY: Duration = Duration::from_secs(1);
+
+/// Between two looks at what the topic is: a request more, and a replaced topic is
+/// mostly noticed earlier, by its end or by its leader epochs.
+const DESCRIBE_EVERY: Duration = Duration::from_secs(30);
 
 /// The thread that asks.
 #[derive(Debug)]
@@ -35,6 +39,7 @@ impl Asker {
 
     pub(super) fn run(self) {
         let mut due = Instant::now();
+        let mut describe_due = Instant::now() + DESCRIBE_EVERY;
         loop {
             let Ok(asked) = self.shared.wait_for_question(due) else {
                 return;
@@ -44,10 +49,25 @@ impl Asker {
                 due = Instant::now() + EVERY;
                 continue;
             };
+            if Instant::now() >= describe_due {
+                self.describe(&asked);
+                describe_due = Instant::now() + DESCRIBE_EVERY;
+            }
             match self.ask(&asked) {
                 Ok(true) => due = Instant::now() + EVERY,
                 Ok(false) => due = Instant::now() + RETRY,
                 Err(Stopped) => return,
+            }
+        }
+    }
+
+    /// Looks whether the topic is still what the reader reads.
+    fn describe(&self, asked: &Asked) {
+        // Trouble is found by the question for the ends, which follows.
+        if let Ok(now) = describe(&asked.client, &self.shared.name) {
+            let before = &asked.description;
+            if before.identity.is_other(&now.identity) || before.partitions != now.partitions {
+                self.shared.changed(asked.session);
             }
         }
     }

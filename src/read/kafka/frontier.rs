@@ -15,6 +15,9 @@
 //!    and, a pause later, another one, then a fetch at our position was answered
 //!    between the two. No record in it means that there is none.
 
+#[cfg(test)]
+mod tests;
+
 use std::time::{Duration, Instant};
 
 /// Silence after which the client is asked for its position.

@@ -1,6 +1,9 @@
 //! Decides, when a topic is reached again, whether reading goes on where it was or
 //! begins again, and whether it is still the same topic.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeMap;
 
 /// Where a partition begins and ends now.
@@ -16,6 +19,8 @@ pub(super) struct Bounds {
 pub(super) struct Saved {
     /// Next offset of each partition that reading began of.
     pub(super) positions: BTreeMap<i32, i64>,
+    /// Leader epoch of the last record of each partition.
+    pub(super) epochs: BTreeMap<i32, i32>,
     /// Which topic it was, as far as known.
     pub(super) identity: Identity,
     /// What went wrong since.
@@ -27,8 +32,8 @@ pub(super) struct Saved {
 pub(super) struct PastTrouble {
     /// It was gone for a while.
     pub(super) was_missing: bool,
-    /// Its log was shorter than what was read.
-    pub(super) was_shorter: bool,
+    /// Its log was shorter than what was read, or its leader epochs went back.
+    pub(super) was_replaced: bool,
     /// The next offset to read was not there.
     pub(super) was_out_of_range: bool,
 }
@@ -37,6 +42,7 @@ pub(super) struct PastTrouble {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Identity {
     pub(super) cluster_id: Option<String>,
+    pub(super) topic_id: Option<[i64; 2]>,
 }
 
 /// How to go on with a partition.
@@ -52,7 +58,7 @@ pub(super) enum Resume {
 pub(super) fn resume(saved: &Saved, now: &Identity, bounds: &[Bounds]) -> Vec<Resume> {
     let PastTrouble {
         was_missing,
-        was_shorter,
+        was_replaced,
         was_out_of_range,
     } = saved.trouble;
     let is_any = |is: fn(i64, &Bounds) -> bool| {
@@ -64,11 +70,11 @@ pub(super) fn resume(saved: &Saved, now: &Identity, bounds: &[Bounds]) -> Vec<Re
     // An offset that was not there and is there now: the log was shorter and has grown.
     let has_grown = was_out_of_range && !is_any(|next, bounds| next < bounds.low);
     let anew = !saved.positions.is_empty()
-        && (was_shorter
+        && (was_replaced
             || has_grown
             || is_any(|next, bounds| next > bounds.end)
-            || is_other(&saved.identity, now)
-            || (was_missing && !is_same(&saved.identity, now)));
+            || saved.identity.is_other(now)
+            || (was_missing && !saved.identity.is_same(now)));
     bounds
         .iter()
         .map(|bounds| match saved.positions.get(&bounds.partition) {
@@ -79,14 +85,18 @@ pub(super) fn resume(saved: &Saved, now: &Identity, bounds: &[Bounds]) -> Vec<Re
         .collect()
 }
 
-/// Surely another topic.
-fn is_other(before: &Identity, now: &Identity) -> bool {
-    differ(&before.cluster_id, &now.cluster_id)
-}
+// === impl Identity ===
 
-/// Surely the same topic; a cluster id alone does not tell.
-fn is_same(_before: &Identity, _now: &Identity) -> bool {
-    false
+impl Identity {
+    /// Surely another topic.
+    pub(super) fn is_other(&self, now: &Self) -> bool {
+        differ(&self.cluster_id, &now.cluster_id) || differ(&self.topic_id, &now.topic_id)
+    }
+
+    /// Surely the same topic; old brokers give no ids, then nobody knows.
+    fn is_same(&self, now: &Self) -> bool {
+        !self.is_other(now) && self.topic_id.is_some() && self.topic_id == now.topic_id
+    }
 }
 
 fn differ<T: PartialEq>(before: &Option<T>, now: &Option<T>) -> bool {

@@ -2,6 +2,9 @@
 //! a window of history before it, reading chunks from the log's end towards its start,
 //! each chunk forward. Compaction keeps the newest record, however old it is.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::VecDeque;
 
 use evenkeel_core::facts::input::Record;
@@ -166,5 +169,7 @@ impl Kept {
 fn size(record: &Record) -> usize {
     let key = record.key.as_ref().map_or(0, Vec::len);
     let value = record.value.as_ref().map_or(0, Vec::len);
-    size_of::<Record>().saturating_add(key).saturating_add(value)
+    size_of::<Record>()
+        .saturating_add(key)
+        .saturating_add(value)
 }

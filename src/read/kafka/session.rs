@@ -14,8 +14,8 @@ use rdkafka::{Offset, TopicPartitionList};
 
 use super::client::{self, Client};
 use super::emit::Stopped;
-use super::resume::Bounds;
-use super::topic::Shared;
+use super::resume::{Bounds, Identity};
+use super::shared::Shared;
 use crate::read::ffi;
 
 /// How long a question may take. Behind it stands a fetch that the broker holds for up
@@ -43,11 +43,11 @@ pub(super) enum Halt {
 pub(super) enum Again {
     /// The broker has no such offset.
     OutOfRange,
-    /// The log ends before what was read.
-    Shorter,
+    /// The log ends before what was read, or its leader epochs go back: another log.
+    Replaced,
     /// The topic or a partition is gone.
     Missing,
-    /// The topic is not the one that was read, or has other partitions.
+    /// The brokers say that the topic has another id, or other partitions.
     Changed,
     /// The client gave up.
     Failed,
@@ -64,9 +64,17 @@ pub(super) enum Event<'a> {
 pub(super) struct Session {
     pub(super) client: Arc<Client>,
     pub(super) shared: Arc<Shared>,
+    pub(super) description: Description,
     pub(super) partitions: Vec<i32>,
     /// When the broker refused records last, until it gives some again.
     refused: Cell<Option<Instant>>,
+}
+
+/// The topic as the brokers describe it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Description {
+    pub(super) partitions: i32,
+    pub(super) identity: Identity,
 }
 
 /// An answered question for offsets.
@@ -75,6 +83,25 @@ pub(super) struct Offsets {
     pub(super) known: Vec<(i32, i64)>,
     /// The first error among the others.
     pub(super) trouble: Option<Trouble>,
+}
+
+/// Asks what the topic is.
+pub(super) fn describe(client: &Client, topic: &str) -> Result<Description, Trouble> {
+    let described = ffi::describe_topic(client.client(), topic, QUESTION_TIMEOUT)
+        .map_err(|code| client::trouble(code).unwrap_or(Trouble::Other))?;
+    let partitions = i32::try_from(described.partitions).unwrap_or(i32::MAX);
+    if partitions == 0 {
+        return Err(Trouble::Missing);
+    }
+    // In every broker's metadata, so whoever described the topic told it.
+    let cluster_id = ffi::cluster_id(client.client(), QUESTION_TIMEOUT);
+    Ok(Description {
+        partitions,
+        identity: Identity {
+            cluster_id,
+            topic_id: described.id,
+        },
+    })
 }
 
 /// Asks where partitions end (`Offset::End`) or begin (`Offset::Beginning`), with one
@@ -113,10 +140,16 @@ pub(super) fn ask_offsets(
 // === impl Session ===
 
 impl Session {
-    pub(super) fn new(client: Arc<Client>, shared: &Arc<Shared>, partitions: Vec<i32>) -> Self {
+    pub(super) fn new(
+        client: Arc<Client>,
+        shared: &Arc<Shared>,
+        description: Description,
+        partitions: Vec<i32>,
+    ) -> Self {
         Self {
             client,
             shared: Arc::clone(shared),
+            description,
             partitions,
             refused: Cell::new(None),
         }

@@ -9,7 +9,7 @@ use rdkafka::message::{Message, Timestamp};
 use super::frontier::{Frontier, Step};
 use super::resume::Bounds;
 use super::search::{ChunkSource, Found};
-use super::session::{Event, Halt, Session};
+use super::session::{Again, Event, Halt, Session};
 use super::tail::is_record_of;
 use crate::read::counters::{SearchProgress, TopicCounters};
 
@@ -163,7 +163,10 @@ impl ChunkSource for ChunkReader<'_> {
                     let is_proven = std::mem::replace(&mut held, session.shared.take_answers())
                         .into_iter()
                         .any(|answer| {
-                            let answer = super::frontier::Answer { end: to.min(answer.end), ..answer };
+                            let answer = super::frontier::Answer {
+                                end: to.min(answer.end),
+                                ..answer
+                            };
                             is_end(frontier.answered(answer))
                         });
                     is_proven || self.idle(&mut frontier, now)
@@ -178,6 +181,9 @@ impl ChunkSource for ChunkReader<'_> {
                 self.show_progress((self.end - to) + (position - from), now);
                 if emitter.is_stopped() {
                     return Err(Halt::Stopped);
+                }
+                if session.shared.is_changed() {
+                    return Err(Halt::Again(Again::Changed));
                 }
             }
             if is_read {

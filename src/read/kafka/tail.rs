@@ -1,8 +1,9 @@
 //! Reads on, in offset order, for as long as nothing is wrong.
 
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use evenkeel_core::facts::input::{InputKind, Reached, Topic};
+use evenkeel_core::facts::input::{InputKind, Reached, Record, Topic};
 use evenkeel_core::wire::offsets_key::key_is_group_metadata_of;
 use rdkafka::message::Message;
 
@@ -28,6 +29,7 @@ pub(super) fn read(
     session: &Session,
     group: &str,
     frontier: &mut Frontier,
+    epochs: &mut BTreeMap<i32, i32>,
 ) -> Result<(), Halt> {
     let is_offsets = session.shared.topic == Topic::Offsets;
     let mut now = Instant::now();
@@ -43,7 +45,9 @@ pub(super) fn read(
                 }
                 let is_own = !is_offsets || is_record_of(group, message.key());
                 if is_own {
-                    session.shared.pass(session.to_record(&message))?;
+                    let record = session.to_record(&message);
+                    note_epoch(epochs, &record)?;
+                    session.shared.pass(record)?;
                 }
                 let next = message.offset().saturating_add(1);
                 let step = frontier.read(message.partition(), next, is_own, now);
@@ -70,7 +74,11 @@ pub(super) fn read(
                 apply(session, frontier, &mut held)?;
                 held = session.shared.take_answers();
                 idle(session, frontier, now)?;
-                wait = if held.is_empty() { POLL_WAIT } else { Duration::ZERO };
+                wait = if held.is_empty() {
+                    POLL_WAIT
+                } else {
+                    Duration::ZERO
+                };
             }
         }
     }
@@ -82,6 +90,18 @@ pub(super) fn is_record_of(group: &str, key: Option<&[u8]>) -> bool {
     key.is_some_and(|key| key_is_group_metadata_of(key, group))
 }
 
+/// Within a log, leader epochs never go back: one that does belongs to another log,
+/// which was put in the place of the one read so far.
+fn note_epoch(epochs: &mut BTreeMap<i32, i32>, record: &Record) -> Result<(), Halt> {
+    if let Some(epoch) = record.leader_epoch {
+        let before = epochs.insert(record.partition, epoch);
+        if before.is_some_and(|before| before > epoch) {
+            return Err(Halt::Again(Again::Replaced));
+        }
+    }
+    Ok(())
+}
+
 fn apply(
     session: &Session,
     frontier: &mut Frontier,
@@ -89,7 +109,7 @@ fn apply(
 ) -> Result<(), Halt> {
     for answer in answers.drain(..) {
         match frontier.answered(answer) {
-            Some(Step::Shorter { .. }) => return Err(Halt::Again(Again::Shorter)),
+            Some(Step::Shorter { .. }) => return Err(Halt::Again(Again::Replaced)),
             Some(Step::Ask) => session.shared.ask(),
             step => tell(session, step)?,
         }
@@ -132,14 +152,11 @@ fn idle(session: &Session, frontier: &mut Frontier, now: Instant) -> Result<(), 
 fn tell(session: &Session, step: Option<Step>) -> Result<(), Halt> {
     if let Some(Step::Reached { partition, offset }) = step {
         let topic = session.shared.topic;
-        session
-            .shared
-            .emitter
-            .send(InputKind::Reached(Reached {
-                topic,
-                partition,
-                offset,
-            }))?;
+        session.shared.emitter.send(InputKind::Reached(Reached {
+            topic,
+            partition,
+            offset,
+        }))?;
     }
     Ok(())
 }
@@ -157,6 +174,9 @@ impl Since {
         }
         if emitter.is_stopped() {
             return Err(Halt::Stopped);
+        }
+        if session.shared.is_changed() {
+            return Err(Halt::Again(Again::Changed));
         }
         Ok(())
     }
