@@ -3,3 +3,5 @@
 pub mod commands;
 pub mod config;
 pub mod read;
+pub mod run;
+pub mod show;

@@ -4,5 +4,5 @@
 
 pub mod capture;
 pub mod counters;
-mod ffi;
+pub mod ffi;
 pub mod kafka;

@@ -4,8 +4,9 @@
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use evenkeel_core::answers::Answers;
+use evenkeel_core::answers::{Answers, Outcome, RoundAnswer};
 use evenkeel_core::engine::{Change, Engine};
+use evenkeel_core::facts::input::Topic;
 use serde::Serialize;
 use thiserror::Error;
 
@@ -33,12 +34,25 @@ pub enum ReplayError {
 enum Line<'a> {
     /// Where the capture comes from.
     Capture { header: &'a Header },
-    /// Something changed, at this time on the recorder's clock.
-    Change {
+    /// A generation was settled.
+    Settled { at_ms: i64, round: RoundAnswer },
+    /// Generations that left no record.
+    Missing {
         at_ms: i64,
-        #[serde(flatten)]
-        change: &'a Change,
+        first: i32,
+        count: u64,
+        outcome: Outcome,
     },
+    /// The group was created.
+    Created {
+        at_ms: i64,
+        incarnation: u32,
+        generation: i32,
+    },
+    /// The group was deleted.
+    Deleted { at_ms: i64 },
+    /// An input was read to the end it had at start.
+    CaughtUp { at_ms: i64, input: Topic },
     /// What the engine says in the end.
     Answers { answers: &'a Answers },
 }
@@ -50,17 +64,24 @@ enum Line<'a> {
 /// the final answers included.
 pub fn replay(path: &Path, out: impl Write) -> Result<(), ReplayError> {
     let mut out = BufWriter::new(out);
-    let failed =
-        |source| ReplayError::Capture { path: path.display().to_string(), source };
+    let failed = |source| ReplayError::Capture {
+        path: path.display().to_string(),
+        source,
+    };
     let reader = CaptureReader::open(path).map_err(failed)?;
-    line(&mut out, &Line::Capture { header: reader.header() })?;
+    line(
+        &mut out,
+        &Line::Capture {
+            header: reader.header(),
+        },
+    )?;
     let mut engine = Engine::new();
     let mut trouble = None;
     for input in reader {
         match input {
             Ok(input) => {
                 for change in engine.apply(&input) {
-                    line(&mut out, &Line::Change { at_ms: input.at.0, change: &change })?;
+                    line(&mut out, &Line::of(input.at.0, &engine, &change))?;
                 }
             }
             Err(error) => {
@@ -69,9 +90,51 @@ pub fn replay(path: &Path, out: impl Write) -> Result<(), ReplayError> {
             }
         }
     }
-    line(&mut out, &Line::Answers { answers: &engine.answers() })?;
+    line(
+        &mut out,
+        &Line::Answers {
+            answers: &engine.answers(),
+        },
+    )?;
     out.flush()?;
     trouble.map_or(Ok(()), |error| Err(failed(error)))
+}
+
+// === impl Line ===
+
+impl Line<'_> {
+    /// A change, at this time on the recorder's clock.
+    fn of(at_ms: i64, engine: &Engine, change: &Change) -> Self {
+        match change {
+            Change::Settled(round) => Self::Settled {
+                at_ms,
+                round: engine.describe(round),
+            },
+            Change::Missing {
+                first,
+                count,
+                outcome,
+            } => Self::Missing {
+                at_ms,
+                first: *first,
+                count: *count,
+                outcome: *outcome,
+            },
+            Change::Created {
+                incarnation,
+                generation,
+            } => Self::Created {
+                at_ms,
+                incarnation: *incarnation,
+                generation: *generation,
+            },
+            Change::Deleted => Self::Deleted { at_ms },
+            Change::CaughtUp { input } => Self::CaughtUp {
+                at_ms,
+                input: *input,
+            },
+        }
+    }
 }
 
 fn line(out: &mut impl Write, line: &Line<'_>) -> io::Result<()> {

@@ -188,7 +188,11 @@ impl ReaderHandle {
         }
     }
 
-    fn spawn(&mut self, name: String, run: impl FnOnce() + Send + 'static) -> Result<(), ReadError> {
+    fn spawn(
+        &mut self,
+        name: String,
+        run: impl FnOnce() + Send + 'static,
+    ) -> Result<(), ReadError> {
         let thread = std::thread::Builder::new()
             .name(name.to_lowercase())
             .spawn(run)

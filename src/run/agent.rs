@@ -13,13 +13,14 @@ use tokio::net::TcpListener;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
+use crate::config::Readiness;
 use crate::read::kafka::{self, ReadError, ReadSettings, ReaderHandle};
 use crate::run::shutdown::{Ending, Shutdown};
 use crate::run::{clock, group};
 use crate::show::http::{self, HttpLimits};
-use crate::show::log;
-use crate::show::routes::{Readiness, Site};
+use crate::show::routes::Site;
 use crate::show::view::{AgentStats, InputStats, Published, Pulse, SeriesLimits, StartUp};
+use crate::show::words::Words;
 
 /// Inputs between a reader and its engine: a second of catch-up. Beyond that the reader
 /// waits.
@@ -50,8 +51,15 @@ pub struct Plan {
 pub async fn run(plan: Plan, listener: TcpListener, shutdown: &Shutdown) -> Result<(), ReadError> {
     let pulse = Arc::new(Pulse::default());
     let published = Published {
-        groups: plan.groups.iter().map(|_| Arc::new(Answers::default())).collect(),
-        agent: AgentStats { started: Some(clock::now()), ..plan.agent },
+        groups: plan
+            .groups
+            .iter()
+            .map(|_| Arc::new(Answers::default()))
+            .collect(),
+        agent: AgentStats {
+            started: Some(clock::now()),
+            ..plan.agent
+        },
     };
     let (publisher, subscriber) = watch::channel(Arc::new(published));
     let publisher = Arc::new(publisher);
@@ -66,7 +74,7 @@ pub async fn run(plan: Plan, listener: TcpListener, shutdown: &Shutdown) -> Resu
             reader,
             publisher: Arc::clone(&publisher),
             pulse: Arc::clone(&pulse),
-            words: log::Words::default(),
+            words: Words::default(),
         };
         loops.spawn(watch_group(watcher, inputs, shutdown.ending()));
     }
@@ -103,7 +111,7 @@ struct Watcher {
     reader: ReaderHandle,
     publisher: Arc<watch::Sender<Arc<Published>>>,
     pulse: Arc<Pulse>,
-    words: log::Words,
+    words: Words,
 }
 
 // === impl Watcher ===
@@ -113,9 +121,9 @@ impl group::Surroundings for Watcher {
         self.reader.ask_ends();
     }
 
-    fn took(&mut self, _input: &Input, changes: &[Change]) -> io::Result<()> {
+    fn took(&mut self, engine: &Engine, _input: &Input, changes: &[Change]) -> io::Result<()> {
         for change in changes {
-            self.words.change(&self.group, change);
+            self.words.change(&self.group, engine, change);
         }
         Ok(())
     }
@@ -128,7 +136,10 @@ impl group::Surroundings for Watcher {
             if let Some(place) = published.groups.get_mut(self.place) {
                 *place = Arc::new(answers);
             }
-            published.agent.inputs.retain(|input| input.group != self.group);
+            published
+                .agent
+                .inputs
+                .retain(|input| input.group != self.group);
             published.agent.inputs.extend(stats);
         });
         self.pulse.beat(now);

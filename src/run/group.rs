@@ -37,7 +37,7 @@ pub trait Surroundings {
     ///
     /// # Errors
     /// What was taken could not be written down; the loop ends with it.
-    fn took(&mut self, input: &Input, changes: &[Change]) -> io::Result<()>;
+    fn took(&mut self, engine: &Engine, input: &Input, changes: &[Change]) -> io::Result<()>;
 
     /// What may be shown now.
     fn publish(&mut self, answers: Answers, now: ArrivalTime);
@@ -72,14 +72,14 @@ pub async fn run(
                 }
                 for input in batch.drain(..) {
                     let changes = engine.apply(&input);
-                    surroundings.took(&input, &changes)?;
+                    surroundings.took(&engine, &input, &changes)?;
                 }
                 unpublished = true;
             }
             _ = tick.tick() => {
                 let input = Input { at: clock::now(), kind: InputKind::Tick };
                 let changes = engine.apply(&input);
-                surroundings.took(&input, &changes)?;
+                surroundings.took(&engine, &input, &changes)?;
                 unpublished = true;
             }
             () = tokio::time::sleep_until(ask_at), if wants_ends => {

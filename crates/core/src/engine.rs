@@ -22,7 +22,7 @@ use crate::facts::time::{ArrivalTime, EventTime};
 use crate::story::barrier::{Progress, Started};
 use crate::story::findings::{Findings, Kind};
 use crate::story::recent::RecentGenerations;
-use crate::story::rounds::{Evidence, Rounds};
+use crate::story::rounds::{Evidence, Round, Rounds};
 use crate::view::configured::Configured;
 use crate::view::protocol::ProtocolView;
 use crate::view::statuses::Statuses;
@@ -79,8 +79,6 @@ struct GroupNow {
     deleted: Option<EventTime>,
     /// Creations seen; the first record that was read makes it 1.
     incarnation: u32,
-    /// When this incarnation began, where that was seen.
-    incarnation_began: Option<EventTime>,
     /// The oldest record that was read.
     history_from: Option<EventTime>,
     /// The config offset of the oldest record that names one.
@@ -90,11 +88,10 @@ struct GroupNow {
 }
 
 /// What an input changed: what the log tells a person, and what replays compare.
-#[derive(Debug, Clone, Serialize)]
-#[serde(tag = "change", rename_all = "snake_case")]
+#[derive(Debug, Clone)]
 pub enum Change {
-    /// A generation was settled.
-    Settled(Box<RoundAnswer>),
+    /// A generation was settled; [`Engine::describe`] says it in names.
+    Settled(Box<Round>),
     /// Numbers that left no record.
     Missing {
         /// The first of them.
@@ -180,6 +177,12 @@ impl Engine {
             .is_some_and(|since| !self.state.progress.passed(since))
     }
 
+    /// A settled round as it may be shown.
+    #[must_use]
+    pub fn describe(&self, round: &Round) -> RoundAnswer {
+        publish::round(&self.state.names, round)
+    }
+
     /// All that may be shown.
     #[must_use]
     pub fn answers(&self) -> Answers {
@@ -249,7 +252,7 @@ impl State {
             watched_since: self.clock.watched_since,
         });
         for round in settled {
-            self.settled(&round);
+            self.settled(round);
         }
     }
 }

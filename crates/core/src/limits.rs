@@ -40,3 +40,7 @@ pub const UNOWNED_MEMORY_MAX: usize = 100_000;
 /// number is no longer proof of an aborted round: the broker may have compacted the
 /// records in between away.
 pub const WHOLE_GAP_MS_MAX: i64 = 60_000;
+
+/// Task numbers held in a dense table; larger ones, which only damaged bytes have, cost
+/// a tree instead of memory.
+pub const TASKS_DENSE_MAX: usize = 10_000;

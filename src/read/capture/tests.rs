@@ -51,7 +51,11 @@ fn samples() -> Vec<Input> {
         record(2, Some(&[0, 2, 0, 1, b'g']), Some(&[0, 3, 0xff, 0xfe])),
         record(3, Some(b""), Some(b"")),
         record(4, None, None),
-        record(5, Some("zwei\nZeilen".as_bytes()), Some("ä \u{85}".as_bytes())),
+        record(
+            5,
+            Some("zwei\nZeilen".as_bytes()),
+            Some("ä \u{85}".as_bytes()),
+        ),
         record(6, Some(b"t:x"), Some(b"b:eA==")),
         InputKind::Reached(Reached {
             topic: Topic::Config,
@@ -150,8 +154,11 @@ fn writes_stable_field_names() {
     let inputs = samples();
     let mut text = String::new();
     let bytes = written(&inputs);
-    std::io::Read::read_to_string(&mut flate2::read::GzDecoder::new(bytes.as_slice()), &mut text)
-        .unwrap();
+    std::io::Read::read_to_string(
+        &mut flate2::read::GzDecoder::new(bytes.as_slice()),
+        &mut text,
+    )
+    .unwrap();
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(
         lines[0],
@@ -196,7 +203,10 @@ fn every_prefix_reads_up_to_the_cut() {
             .filter(|(len, _)| *len <= cut)
             .map(|(_, n)| *n)
             .max();
-        assert!(read.len() >= safe.unwrap_or(0), "cut at {cut}: flushed but lost");
+        assert!(
+            read.len() >= safe.unwrap_or(0),
+            "cut at {cut}: flushed but lost"
+        );
         match error {
             Some(CaptureError::NotACapture { .. }) => assert!(cut < header_len, "cut at {cut}"),
             Some(CaptureError::Cut { inputs }) => assert_eq!(inputs, read.len() as u64),
@@ -313,11 +323,17 @@ fn says_what_is_wrong() {
         "capture line 3: not a JSON object (Eof)",
     );
     check_error(
-        &gzip(&[HEADER, r#"{"at":1,"kind":"reached","topic":"config","partition":0}"#]),
+        &gzip(&[
+            HEADER,
+            r#"{"at":1,"kind":"reached","topic":"config","partition":0}"#,
+        ]),
         "capture line 2: missing field `offset`",
     );
     check_error(
-        &gzip(&[HEADER, r#"{"at":1,"kind":"record","topic":"geheim","partition":0,"offset":1}"#]),
+        &gzip(&[
+            HEADER,
+            r#"{"at":1,"kind":"record","topic":"geheim","partition":0,"offset":1}"#,
+        ]),
         "capture line 2: field topic is not what it should be",
     );
     check_error(

@@ -169,5 +169,7 @@ impl Kept {
 fn size(record: &Record) -> usize {
     let key = record.key.as_ref().map_or(0, Vec::len);
     let value = record.value.as_ref().map_or(0, Vec::len);
-    size_of::<Record>().saturating_add(key).saturating_add(value)
+    size_of::<Record>()
+        .saturating_add(key)
+        .saturating_add(value)
 }

@@ -74,7 +74,11 @@ pub(super) fn read(
                 apply(session, frontier, &mut held)?;
                 held = session.shared.take_answers();
                 idle(session, frontier, now)?;
-                wait = if held.is_empty() { POLL_WAIT } else { Duration::ZERO };
+                wait = if held.is_empty() {
+                    POLL_WAIT
+                } else {
+                    Duration::ZERO
+                };
             }
         }
     }
@@ -119,9 +123,8 @@ fn apply(
 
 fn idle(session: &Session, frontier: &mut Frontier, now: Instant) -> Result<(), Halt> {
     if session.is_refused_retry_due(now) {
-        let positions: Vec<(i32, i64)> = frontier.positions().collect();
-        for (partition, next) in positions {
-            session.seek(partition, next);
+        for progress in frontier.progress() {
+            session.seek(progress.partition, progress.next);
         }
     }
     if !frontier.is_waiting() {
@@ -154,14 +157,11 @@ fn idle(session: &Session, frontier: &mut Frontier, now: Instant) -> Result<(), 
 fn tell(session: &Session, step: Option<Step>) -> Result<(), Halt> {
     if let Some(Step::Reached { partition, offset }) = step {
         let topic = session.shared.topic;
-        session
-            .shared
-            .emitter
-            .send(InputKind::Reached(Reached {
-                topic,
-                partition,
-                offset,
-            }))?;
+        session.shared.emitter.send(InputKind::Reached(Reached {
+            topic,
+            partition,
+            offset,
+        }))?;
     }
     Ok(())
 }

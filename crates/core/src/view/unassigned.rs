@@ -19,14 +19,14 @@ use crate::facts::sets;
 use crate::facts::time::EventTime;
 use crate::limits::UNOWNED_MEMORY_MAX;
 use crate::view::configured::Configured;
+use crate::view::counts::OwnerCounts;
 use crate::view::statuses::Statuses;
 
 /// Who owns what after the newest record, and how the rest left its owner.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Ownership {
-    /// Owner of each item told by the newest record: its place in the record's members.
-    #[serde(with = "crate::facts::pairs")]
-    owners: BTreeMap<WorkItem, u32>,
+    /// How many members are told by the newest record to own each item.
+    owners: OwnerCounts,
     /// How each unowned item left its owner.
     #[serde(with = "crate::facts::pairs")]
     left: BTreeMap<WorkItem, Left>,
@@ -80,64 +80,78 @@ pub struct Evidence<'a> {
 // === impl Ownership ===
 
 impl Ownership {
-    /// Takes the newest record; `before` is the record before it.
+    /// Takes the newest record; `before` is the record before it. Members whose entry is
+    /// the same in both are not looked at.
     pub fn apply(&mut self, before: Option<&GroupSnapshot>, now: &GroupSnapshot) {
-        let owners = owners(now);
         let handed_out = std::mem::take(&mut self.handed_out);
-        if let Some(before) = before {
-            for (item, place) in &self.owners {
-                if owners.contains_key(item) {
-                    continue;
-                }
-                let Some(owner) = usize::try_from(*place)
-                    .ok()
-                    .and_then(|p| before.members.get(p))
-                else {
-                    continue;
-                };
+        let before = before
+            .map(|before| before.members.as_slice())
+            .unwrap_or_default();
+        let gone_or_changed = || {
+            before
+                .iter()
+                .filter(|old| now.member(&old.id).is_none_or(|new| !Arc::ptr_eq(old, new)))
+        };
+        for old in gone_or_changed() {
+            self.owners.remove(&old.told);
+        }
+        let is_same = |new: &&Arc<Member>| {
+            let old = before.binary_search_by(|old| old.id.cmp(&new.id)).ok();
+            old.and_then(|place| before.get(place))
+                .is_some_and(|old| Arc::ptr_eq(old, new))
+        };
+        let new_or_changed = || now.members.iter().filter(|new| !is_same(new));
+        for new in new_or_changed() {
+            self.owners.add(&new.told);
+        }
+        for old in gone_or_changed() {
+            for item in old.told.iter().filter(|item| self.owners.of(**item) == 0) {
                 // An owner that never took the item leaves the older reason standing.
-                let left = left_owner(*item, owner, now).or_else(|| handed_out.get(item).cloned());
+                let left = left_owner(*item, old, now).or_else(|| handed_out.get(item).cloned());
                 if let Some(left) = left {
                     self.left.insert(*item, left);
                 }
             }
         }
-        // The first record of a history has no record before it, but says what it revokes.
-        for member in &now.members {
-            for item in member
+        for new in new_or_changed() {
+            // The first record of a history has no record before it, but says what it
+            // revokes.
+            for item in new
                 .revoked
                 .iter()
-                .filter(|item| !owners.contains_key(item))
+                .filter(|item| self.owners.of(**item) == 0)
             {
                 self.left
                     .entry(*item)
-                    .or_insert_with(|| Left::new(UnassignedReason::Revoked, now, member));
+                    .or_insert_with(|| Left::new(UnassignedReason::Revoked, now, new));
+            }
+            if self.left.is_empty() {
+                continue;
+            }
+            for item in &new.told {
+                if let Some(left) = self.left.remove(item) {
+                    self.handed_out.insert(*item, left);
+                }
             }
         }
-        for item in owners.keys() {
-            if let Some(left) = self.left.remove(item) {
-                self.handed_out.insert(*item, left);
-            }
-        }
-        self.owners = owners;
     }
 
     /// The group is gone: everything it owned is lost.
     pub fn group_gone(&mut self, before: &GroupSnapshot, at: EventTime) {
-        for (item, place) in std::mem::take(&mut self.owners) {
-            let owner = usize::try_from(place)
-                .ok()
-                .and_then(|place| before.members.get(place));
-            self.left.insert(
-                item,
-                Left {
-                    reason: UnassignedReason::Lost,
-                    since: at,
-                    config_offset: before.config_offset,
-                    last_owner: owner.map(|owner| Arc::clone(&owner.worker)),
-                },
-            );
+        for owner in &before.members {
+            for item in &owner.told {
+                self.left.insert(
+                    *item,
+                    Left {
+                        reason: UnassignedReason::Lost,
+                        since: at,
+                        config_offset: before.config_offset,
+                        last_owner: Some(Arc::clone(&owner.worker)),
+                    },
+                );
+            }
         }
+        self.owners.clear();
         self.handed_out.clear();
     }
 
@@ -152,7 +166,7 @@ impl Ownership {
     /// Whether the newest record gives the item to somebody.
     #[must_use]
     pub fn is_owned(&self, item: WorkItem) -> bool {
-        self.owners.contains_key(&item)
+        self.owners.of(item) > 0
     }
 
     /// How an unowned item left its owner, as far as it was seen.
@@ -252,18 +266,6 @@ impl Left {
             last_owner: Some(Arc::clone(&owner.worker)),
         }
     }
-}
-
-/// The owner of each item that the record tells somebody to own. An item told to two
-/// members belongs to the first by member id; the duplicate is a finding of its own.
-fn owners(record: &GroupSnapshot) -> BTreeMap<WorkItem, u32> {
-    let mut pairs: Vec<(WorkItem, u32)> = Vec::new();
-    for (place, member) in (0_u32..).zip(&record.members) {
-        pairs.extend(member.told.iter().map(|item| (*item, place)));
-    }
-    pairs.sort_unstable();
-    pairs.dedup_by_key(|(item, _)| *item);
-    pairs.into_iter().collect()
 }
 
 /// How `item`, told to `owner` by the record before, left it by the record `now`; `None`

@@ -49,7 +49,7 @@ pub(crate) fn run(scenario: &str) -> String {
         match step {
             Step::Input(input) => {
                 for change in engine.apply(&input) {
-                    print_change(&mut out, &change);
+                    print_change(&mut out, &engine, &change);
                 }
             }
             Step::Show => print_answers(&mut out, &engine.answers()),
@@ -444,25 +444,19 @@ fn seconds(at: EventTime) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-fn print_change(out: &mut String, change: &Change) {
+fn print_change(out: &mut String, engine: &Engine, change: &Change) {
     match change {
         Change::Settled(round) => {
-            let applied: Vec<&str> = round
-                .members
-                .iter()
-                .filter(|member| member.applied == Some(true))
-                .map(|member| member.worker.trim_end_matches(":8083"))
-                .collect();
+            let round = engine.describe(round);
             writeln!(
                 out,
-                "gen {} {} by {} applied {}",
+                "gen {} {} by {}",
                 round.generation,
                 round.outcome.map_or("open", |outcome| outcome.label()),
                 round
                     .settled_by
                     .unwrap_or("-")
                     .trim_start_matches("generation "),
-                applied.join(","),
             )
             .unwrap();
         }

@@ -27,7 +27,7 @@ pub(super) async fn dispatch(
         ApiKey::ApiVersions => api_versions(shared, request),
         ApiKey::Produce => return produce(request),
         ApiKey::Fetch => request.answer(&fetch::fetch(shared, &request.body()?, version).await),
-        ApiKey::ListOffsets => request.answer(&offsets::list(shared, &request.body()?)),
+        ApiKey::ListOffsets => request.answer(&offsets::list(shared, &request.body()?, version)),
         ApiKey::OffsetForLeaderEpoch => {
             request.answer(&offsets::epoch_ends(shared, &request.body()?))
         }

@@ -31,7 +31,20 @@ const EARLIEST_LOCAL: i64 = -4;
 const UNKNOWN: i64 = -1;
 const UNKNOWN_EPOCH: i32 = -1;
 
-pub(super) fn list(shared: &Shared, request: &ListOffsetsRequest) -> ListOffsetsResponse {
+const NOTHING_FOUND: FoundOffset = FoundOffset {
+    offset: UNKNOWN,
+    timestamp_ms: UNKNOWN,
+    leader_epoch: UNKNOWN_EPOCH,
+};
+
+/// The first version of ListOffsets that tells leader epochs (KIP-320).
+const LEADER_EPOCH_VERSION: i16 = 4;
+
+pub(super) fn list(
+    shared: &Shared,
+    request: &ListOffsetsRequest,
+    version: i16,
+) -> ListOffsetsResponse {
     let store = shared.store();
     let topics = request
         .topics
@@ -41,18 +54,19 @@ pub(super) fn list(shared: &Shared, request: &ListOffsetsRequest) -> ListOffsets
                 let index = wanted.partition_index;
                 let found = find(shared, &store, ApiKey::ListOffsets, &topic.name, index)
                     .and_then(|log| locate(log, wanted, request.isolation_level));
-                let answer = ListOffsetsPartitionResponse::default().with_partition_index(index);
-                match found {
-                    Ok(found) => answer
-                        .with_offset(found.offset)
-                        .with_timestamp(found.timestamp_ms)
-                        .with_leader_epoch(found.leader_epoch),
-                    Err(error) => answer
-                        .with_error_code(error.code())
-                        .with_offset(UNKNOWN)
-                        .with_timestamp(UNKNOWN)
-                        .with_leader_epoch(UNKNOWN_EPOCH),
+                let (error_code, found) = match found {
+                    Ok(found) => (0, found),
+                    Err(error) => (error.code(), NOTHING_FOUND),
+                };
+                let answer = ListOffsetsPartitionResponse::default()
+                    .with_partition_index(index)
+                    .with_error_code(error_code)
+                    .with_offset(found.offset)
+                    .with_timestamp(found.timestamp_ms);
+                if version < LEADER_EPOCH_VERSION {
+                    return answer;
                 }
+                answer.with_leader_epoch(found.leader_epoch)
             });
             ListOffsetsTopicResponse::default()
                 .with_name(topic.name.clone())
@@ -154,5 +168,5 @@ fn locate(
         // No remote tier: nothing is the latest tiered offset or the earliest one pending upload.
         _ => None,
     };
-    Ok(found.unwrap_or(place(UNKNOWN, UNKNOWN_EPOCH)))
+    Ok(found.unwrap_or(NOTHING_FOUND))
 }

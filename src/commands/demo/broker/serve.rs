@@ -126,8 +126,8 @@ impl Connection {
                 return Ok(());
             };
             if let Some(answer) = answer {
-                self.stream.write_all(&answer).await?;
                 shared.count_bytes_out(request.served.api, answer.len());
+                self.stream.write_all(&answer).await?;
             }
         }
         Ok(())

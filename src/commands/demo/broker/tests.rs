@@ -59,6 +59,9 @@ fn at(offset: i64, record: Record) -> Record {
 
 /// A consumer with the agent's settings.
 fn consumer(broker: &Broker, more: &[(&str, &str)]) -> BaseConsumer {
+    if std::env::var("RDBG").is_ok() {
+        groups::dbg();
+    }
     let mut config = ClientConfig::new();
     config
         .set("bootstrap.servers", broker.address().to_string())
@@ -66,6 +69,8 @@ fn consumer(broker: &Broker, more: &[(&str, &str)]) -> BaseConsumer {
         .set("enable.auto.commit", "false")
         .set("enable.auto.offset.store", "false")
         .set("enable.partition.eof", "true")
+        // With the default, a denied or failed search for the beginning continues at the end.
+        .set("auto.offset.reset", "earliest")
         .set("queued.max.messages.kbytes", "1024")
         .set("queued.min.messages", "1000")
         .set("fetch.queue.backoff.ms", "5")
@@ -73,6 +78,9 @@ fn consumer(broker: &Broker, more: &[(&str, &str)]) -> BaseConsumer {
         .set("fetch.max.bytes", "1048576")
         .set("isolation.level", "read_uncommitted")
         .set("reconnect.backoff.max.ms", "200");
+    if let Ok(d) = std::env::var("RDBG") {
+        config.set("debug", d);
+    }
     for (key, value) in more {
         config.set(*key, *value);
     }
@@ -110,6 +118,15 @@ fn next(consumer: &BaseConsumer) -> Result<Seen, KafkaError> {
                     timestamp_ms: message.timestamp().to_millis(),
                 });
             }
+        }
+    }
+}
+
+/// The next record, whatever ends and errors come before it.
+fn next_record(consumer: &BaseConsumer) -> Seen {
+    loop {
+        if let Ok(seen) = next(consumer) {
+            return seen;
         }
     }
 }

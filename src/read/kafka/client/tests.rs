@@ -124,7 +124,10 @@ fn sorts_errors_into_troubles() {
     let cases = [
         (Code::TopicAuthorizationFailed, Some(Trouble::Denied)),
         (Code::UnknownTopicOrPartition, Some(Trouble::Missing)),
-        (Code::SaslAuthenticationFailed, Some(Trouble::Unauthenticated)),
+        (
+            Code::SaslAuthenticationFailed,
+            Some(Trouble::Unauthenticated),
+        ),
         (Code::AllBrokersDown, Some(Trouble::Unreachable)),
         (Code::OperationTimedOut, Some(Trouble::Unreachable)),
         (Code::InvalidRecord, Some(Trouble::Other)),

@@ -49,9 +49,13 @@ fn explains_silence_by_what_the_connections_said() {
     let access = TopicAccess::new(Topic::Config);
     access.connection(Trouble::Unauthenticated);
     access.connection(Trouble::Unreachable);
-    access.questions(&emitter, Some(Trouble::Unreachable)).unwrap();
+    access
+        .questions(&emitter, Some(Trouble::Unreachable))
+        .unwrap();
     access.questions(&emitter, None).unwrap();
-    access.questions(&emitter, Some(Trouble::Unreachable)).unwrap();
+    access
+        .questions(&emitter, Some(Trouble::Unreachable))
+        .unwrap();
     assert_eq!(
         said(&mut inputs),
         [
@@ -91,7 +95,11 @@ fn ends_when_told_or_when_nobody_listens() {
     });
     std::thread::sleep(Duration::from_millis(20));
     stopped.stop();
-    assert_eq!(writer.join().unwrap(), Err(Stopped), "though the channel was full");
+    assert_eq!(
+        writer.join().unwrap(),
+        Err(Stopped),
+        "though the channel was full"
+    );
     drop(inputs);
     let (alone, inputs) = emitter(1);
     drop(inputs);

@@ -155,8 +155,14 @@ fn keeps_the_newest_and_says_how_many_were_left_out() {
     let mut log = Log::of_others(0..500).own(480..500);
     let found = log.search(0, 500, &few);
     assert_eq!(offsets(&found), [497, 498, 499]);
-    assert_eq!(found.first, 497, "what is complete begins with the oldest kept");
-    assert_eq!(found.cut, 7, "the rest of the chunk; older chunks were not read");
+    assert_eq!(
+        found.first, 497,
+        "what is complete begins with the oldest kept"
+    );
+    assert_eq!(
+        found.cut, 7,
+        "the rest of the chunk; older chunks were not read"
+    );
     assert_eq!(log.chunks.len(), 1);
 
     // The limit is met in an older chunk.

@@ -15,40 +15,63 @@ fn next_error(consumer: &BaseConsumer) -> KafkaError {
     }
 }
 
-fn next_record(consumer: &BaseConsumer) -> Seen {
-    loop {
-        if let Ok(seen) = next(consumer) {
-            return seen;
-        }
-    }
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_denied_fetch_is_an_authorization_error_until_it_is_allowed() {
+    let broker = broker().await;
+    broker.append(TOPIC, 0, record("k", "v", 0)).unwrap();
+    let refused = ResponseError::TopicAuthorizationFailed;
+    let target = Target::Topic(TOPIC.to_owned());
+    broker.deny(ApiKey::Fetch, target.clone(), refused);
+    broker.deny(
+        ApiKey::Fetch,
+        Target::Topic("another".to_owned()),
+        ResponseError::UnknownServerError,
+    );
+    let consumer = consumer(&broker, &[]);
+    assign(&consumer, TOPIC, 0, Offset::Beginning);
+    assert_eq!(
+        next_error(&consumer).rdkafka_error_code(),
+        Some(RDKafkaErrorCode::TopicAuthorizationFailed)
+    );
+    broker.allow(ApiKey::Fetch, &target);
+    assert_eq!(next_record(&consumer).offset, 0);
+    broker.shutdown().await;
 }
 
+/// librdkafka 2.12 tells an assigned consumer nothing of a topic that it may not describe: only asking does.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_denied_topic_is_an_authorization_error_until_it_is_allowed() {
-    for api in [ApiKey::Fetch, ApiKey::ListOffsets, ApiKey::Metadata] {
-        let broker = broker().await;
-        broker.append(TOPIC, 0, record("k", "v", 0)).unwrap();
-        let target = Target::Topic(TOPIC.to_owned());
-        broker.deny(api, target.clone(), ResponseError::TopicAuthorizationFailed);
-        broker.deny(
-            ApiKey::Fetch,
-            Target::Topic("another".to_owned()),
-            ResponseError::TopicAuthorizationFailed,
-        );
-        let consumer = consumer(
-            &broker,
-            &[("topic.metadata.refresh.fast.interval.ms", "50")],
-        );
-        assign(&consumer, TOPIC, 0, Offset::Beginning);
-        assert_eq!(
-            next_error(&consumer).rdkafka_error_code(),
-            Some(RDKafkaErrorCode::TopicAuthorizationFailed),
-            "{api:?}"
-        );
-        broker.allow(api, &target);
-        assert_eq!(next_record(&consumer).offset, 0, "{api:?}");
-        broker.shutdown().await;
-    }
+async fn a_denied_topic_is_silent_in_an_assignment_and_an_error_where_it_is_asked_for() {
+    let broker = broker().await;
+    broker.append(TOPIC, 0, record("k", "v", 0)).unwrap();
+    let target = Target::Topic(TOPIC.to_owned());
+    let refused = ResponseError::TopicAuthorizationFailed;
+    broker.deny(ApiKey::Metadata, target.clone(), refused);
+    broker.deny(ApiKey::ListOffsets, target.clone(), refused);
+    let consumer = consumer(&broker, &[]);
+    assign(&consumer, TOPIC, 0, Offset::Beginning);
+    let asked = broker.requests(ApiKey::Metadata);
+    eventually("it asks again", || {
+        assert!(consumer.poll(Duration::from_millis(5)).is_none());
+        broker.requests(ApiKey::Metadata) > asked + 1
+    });
+    let metadata = consumer.fetch_metadata(Some(TOPIC), DEADLINE).unwrap();
+    assert_eq!(
+        metadata.topics()[0].error().map(RDKafkaErrorCode::from),
+        Some(RDKafkaErrorCode::TopicAuthorizationFailed)
+    );
+
+    broker.allow(ApiKey::Metadata, &target);
+    let fresh = super::consumer(&broker, &[]);
+    let mut ask = TopicPartitionList::new();
+    ask.add_partition_offset(TOPIC, 0, Offset::End).unwrap();
+    let error = fresh.offsets_for_times(ask, DEADLINE).unwrap_err();
+    assert_eq!(
+        error.rdkafka_error_code(),
+        Some(RDKafkaErrorCode::TopicAuthorizationFailed)
+    );
+    broker.allow(ApiKey::ListOffsets, &target);
+    assert_eq!(next_record(&consumer).offset, 0);
+    broker.shutdown().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -62,11 +85,18 @@ async fn a_denied_group_does_not_stop_an_assigned_consumer() {
     broker.append(TOPIC, 0, record("k", "v", 0)).unwrap();
     let consumer = consumer(&broker, &[]);
     assign(&consumer, TOPIC, 0, Offset::Beginning);
-    assert_eq!(next_record(&consumer).offset, 0);
-    assert_eq!(
-        next_error(&consumer).rdkafka_error_code(),
-        Some(RDKafkaErrorCode::GroupAuthorizationFailed)
-    );
+    // The record and the error come in either order.
+    let mut read = false;
+    let mut denied = false;
+    while !(read && denied) {
+        match next(&consumer) {
+            Ok(seen) => read = seen.offset == 0,
+            Err(error) => {
+                denied |=
+                    error.rdkafka_error_code() == Some(RDKafkaErrorCode::GroupAuthorizationFailed);
+            }
+        }
+    }
     broker.append(TOPIC, 0, record("k", "v", 1)).unwrap();
     assert_eq!(next_record(&consumer).offset, 1);
     broker.shutdown().await;
@@ -102,10 +132,7 @@ async fn a_stopped_broker_comes_back_on_its_port_with_its_contents() {
     broker.stop().await;
     assert_eq!(broker.connections_open(), 0);
     assert!(TcpStream::connect(address).is_err());
-    assert_eq!(
-        next_error(&consumer).rdkafka_error_code(),
-        Some(RDKafkaErrorCode::AllBrokersDown)
-    );
+    while next_error(&consumer).rdkafka_error_code() != Some(RDKafkaErrorCode::AllBrokersDown) {}
     broker.append(TOPIC, 0, record("k", "v", 1)).unwrap();
 
     broker.resume().await.unwrap();
@@ -186,9 +213,8 @@ async fn shutdown_leaves_no_task_behind() {
     let before = tasks();
     let broker = broker().await;
     let consumer = consumer(&broker, &[("fetch.wait.max.ms", "10000")]);
-    broker.hang(ApiKey::ListGroups);
     assign(&consumer, TOPIC, 0, Offset::Beginning);
-    assert_eq!(drain(&consumer), []);
+    eventually("a fetch waits", || broker.requests(ApiKey::Fetch) > 0);
     assert!(tasks() > before);
     broker.shutdown().await;
     assert_eq!(tasks(), before);

@@ -268,6 +268,7 @@ async fn every_api_answers_in_every_version() {
     impl Visitor for Calls {
         fn visit<R: Request>(&mut self, make: fn(i16) -> R) {
             for version in versions::<R>() {
+                println!("api {} version {version}", R::KEY);
                 self.0.call(version, &make(version));
             }
         }
