@@ -125,17 +125,23 @@ pub(super) fn ask_offsets(
         known: Vec::with_capacity(partitions.len()),
         trouble: None,
     };
+    let mut failed = None;
     for element in list.elements() {
         match (element.error(), element.offset()) {
             (Ok(()), Offset::Offset(offset)) => offsets.known.push((element.partition(), offset)),
             (Ok(()), _) => offsets.trouble = offsets.trouble.or(Some(Trouble::Other)),
             (Err(error), _) => {
-                let trouble = client::trouble(client::code(&error)).unwrap_or(Trouble::Other);
+                let code = client::code(&error);
+                let trouble = client::trouble(code).unwrap_or(Trouble::Other);
+                failed = failed.or(Some(code));
                 offsets.trouble = offsets.trouble.or(Some(trouble));
             }
         }
     }
-    Ok(offsets)
+    match failed {
+        Some(code) if offsets.known.is_empty() => Err(code),
+        _ => Ok(offsets),
+    }
 }
 
 // === impl Session ===

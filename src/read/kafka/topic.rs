@@ -67,13 +67,8 @@ impl TopicReader {
             let topic = self.shared.topic.label();
             tracing::info!(topic, why = ?why, "reading begins again with a new client");
             match why {
-                Again::Missing => {
-                    saved.trouble.was_missing = true;
-                    let access = &self.shared.access;
-                    if access.questions(emitter, Some(Trouble::Missing)).is_err() {
-                        break;
-                    }
-                }
+                // Whether it is, the brokers are asked next.
+                Again::Missing => saved.trouble.was_missing = true,
                 Again::Replaced => saved.trouble.was_replaced = true,
                 Again::OutOfRange => saved.trouble.was_out_of_range = true,
                 Again::Changed | Again::Failed => {}
