@@ -49,6 +49,7 @@ impl Asker {
             };
             let Some(asked) = asked else {
                 // The reader asks by itself once it has a client.
+                self.shared.asked();
                 due = Instant::now() + EVERY;
                 continue;
             };
@@ -56,7 +57,9 @@ impl Asker {
                 self.describe(&asked);
                 describe_due = Instant::now() + EVERY;
             }
-            match self.ask(&asked) {
+            let answer = self.ask(&asked);
+            self.shared.asked();
+            match answer {
                 Ok(true) => due = Instant::now() + EVERY,
                 Ok(false) => due = Instant::now() + RETRY,
                 Err(Stopped) => return,

@@ -31,6 +31,8 @@ pub(super) struct Shared {
     wake: Condvar,
     answers: Mutex<Vec<Answer>>,
     has_answers: AtomicBool,
+    /// Whether an answer is awaited.
+    is_asking: AtomicBool,
     /// Whether the topic is not any more what the present client reads.
     is_changed: AtomicBool,
     /// Which contents of configurations were seen; outlives the clients.
@@ -75,6 +77,7 @@ impl Shared {
             wake: Condvar::new(),
             answers: Mutex::default(),
             has_answers: AtomicBool::new(false),
+            is_asking: AtomicBool::new(false),
             is_changed: AtomicBool::new(false),
             contents: Mutex::new(Contents::new(random_key(), 0)),
         }
@@ -83,6 +86,7 @@ impl Shared {
     /// Wants the end offsets to be asked for now.
     pub(super) fn ask(&self) {
         self.question().is_wanted = true;
+        self.is_asking.store(true, Ordering::Relaxed);
         self.wake.notify_all();
     }
 
@@ -96,11 +100,23 @@ impl Shared {
             let left = due.saturating_duration_since(Instant::now());
             if question.is_wanted || left.is_zero() {
                 question.is_wanted = false;
+                self.is_asking.store(true, Ordering::Relaxed);
                 return Ok(question.asked.clone());
             }
             let waited = self.wake.wait_timeout(question, left);
             question = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
+    }
+
+    /// The question was answered, or not in time.
+    pub(super) fn asked(&self) {
+        let question = self.question();
+        self.is_asking.store(question.is_wanted, Ordering::Relaxed);
+    }
+
+    /// Whether an answer is awaited.
+    pub(super) fn is_asking(&self) -> bool {
+        self.is_asking.load(Ordering::Relaxed)
     }
 
     /// The answers that came for the present client since the last call.

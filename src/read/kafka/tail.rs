@@ -10,9 +10,13 @@ use rdkafka::message::Message;
 use super::frontier::{Answer, Frontier, Step};
 use super::session::{Again, Event, Halt, Session};
 
-/// How long a poll waits when nothing comes. Answered ends wait for it to be looked
-/// at, and with them the barrier; a waking costs microseconds.
-const POLL_WAIT: Duration = Duration::from_millis(50);
+/// How long a poll waits when nothing comes while an answer is awaited: the barrier
+/// waits for it to be looked at.
+const POLL_WAIT_ASKING: Duration = Duration::from_millis(50);
+
+/// The same when nothing is awaited. Wakings are half of what an idle reader costs; a
+/// question that begins in such a wait is mostly answered after its end.
+const POLL_WAIT_IDLE: Duration = Duration::from_millis(250);
 
 /// Records after which answers, the stop flag and the counters are looked at.
 const RECORDS_A_LOOK: u32 = 256;
@@ -74,10 +78,12 @@ pub(super) fn read(
                 apply(session, frontier, &mut held)?;
                 held = session.shared.take_answers();
                 idle(session, frontier, now)?;
-                wait = if held.is_empty() {
-                    POLL_WAIT
-                } else {
+                wait = if !held.is_empty() {
                     Duration::ZERO
+                } else if frontier.is_waiting() || session.shared.is_asking() {
+                    POLL_WAIT_ASKING
+                } else {
+                    POLL_WAIT_IDLE
                 };
             }
         }
