@@ -2,6 +2,7 @@
 
 mod cluster;
 mod kafka;
+mod scenarios;
 
 use clap::{Parser, Subcommand};
 
@@ -20,11 +21,13 @@ enum Command {
     /// A real Kafka and Connect cluster on loopback
     #[command(subcommand)]
     Cluster(cluster::Command),
+    Scenarios(scenarios::Scenarios),
 }
 
 fn main() -> anyhow::Result<()> {
     match Args::parse().command {
         Command::Kafka(command) => kafka::run(&command),
         Command::Cluster(command) => cluster::run(&command),
+        Command::Scenarios(args) => scenarios::run(&args),
     }
 }

@@ -21,6 +21,7 @@ mod ports;
 mod process;
 mod properties;
 mod rest;
+pub mod scenario;
 mod spec;
 mod state;
 mod tools;
