@@ -80,8 +80,6 @@ fn mutate(bytes: &mut Vec<u8>, others: &[Vec<u8>], random: &mut Random) {
 }
 
 #[test]
-// The budget is time, and what the rounds do does not depend on it.
-#[allow(clippy::disallowed_methods)]
 fn mutations_of_all_fixtures_break_no_law() {
     let (seconds, seed) = (from_env(SECONDS, 3), from_env(SEED, 20_261_129));
     let fixtures = fixtures();
