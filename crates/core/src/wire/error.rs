@@ -203,6 +203,10 @@ pub enum UnknownInput {
     OffsetsKey,
     /// The version that starts a GroupMetadata value.
     GroupMetadata,
+    /// The version that starts an OffsetCommit value.
+    OffsetCommit,
+    /// The version that starts a ConsumerGroupMetadata value.
+    ConsumerGroupMetadata,
 }
 
 impl UnknownInput {
@@ -211,6 +215,8 @@ impl UnknownInput {
         match self {
             Self::OffsetsKey => "offsets_key",
             Self::GroupMetadata => "group_metadata",
+            Self::OffsetCommit => "offset_commit",
+            Self::ConsumerGroupMetadata => "consumer_group_metadata",
         }
     }
 }
