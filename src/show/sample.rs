@@ -131,7 +131,6 @@ pub(crate) fn member(worker: &str, owned: &[ItemAnswer]) -> MemberAnswer {
         owned: owned.to_vec(),
         assigned: Vec::new(),
         revoked: Vec::new(),
-        applied: Some(true),
     }
 }
 
@@ -255,7 +254,6 @@ fn round_member(worker: &str) -> RoundMember {
         assigned: Vec::new(),
         revoked: Vec::new(),
         owned: (1, 1),
-        applied: Some(true),
     }
 }
 
