@@ -51,11 +51,11 @@ pub static INPUT_CAUGHT_UP: Family = gauge(
 
 pub static INPUT_START_UP: Family = gauge(
     "evenkeel_input_start_up_ratio",
-    "The part of the first reading of a topic that is done, from 0 to 1. Absent until its size is known.",
+    "The part of the first search through a topic that is done, from 0 to 1. Absent until its size is known, and for a topic that is read from its beginning.",
 )
 .unit("ratio")
 .labels(&[GROUP, INPUT])
-.count(Count::PerGroup(Topic::ALL.len()));
+.count(Count::OnDemand);
 
 pub static INPUT_LAG: Family = gauge(
     "evenkeel_input_lag_records",

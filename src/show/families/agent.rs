@@ -8,7 +8,7 @@ use evenkeel_core::facts::input::Topic;
 use super::bound::largest;
 use super::{Collected, Value};
 use crate::show::catalog::{self as c, Family};
-use crate::show::health::Health;
+use crate::show::health::{Health, is_heard_of};
 use crate::show::view::View;
 
 /// The label `version` under which records beyond the bound are summed.
@@ -72,11 +72,10 @@ fn input<'a>(out: &mut Collected<'a>, view: &'a View, answers: &'a Answers, topi
         out.add(&c::INPUT_START_UP, labels, Value::Real(start_up.ratio()));
     }
     if let Some(input) = answer {
-        out.add(
-            &c::INPUT_LAG,
-            labels,
-            Value::Whole(input.lag_records.max(0)),
-        );
+        if is_heard_of(input) {
+            let lag = Value::Whole(input.lag_records.max(0));
+            out.add(&c::INPUT_LAG, labels, lag);
+        }
         undecoded(out, group, input, view.limits.subjects_max);
     }
 }
