@@ -32,6 +32,7 @@ use tokio::sync::mpsc;
 
 use crate::read::counters::ReadCounters;
 use emit::Emitter;
+use search::Limits;
 use topic::TopicReader;
 use watched::Watched;
 
@@ -124,6 +125,16 @@ pub fn start(
     now: Now,
     inputs: mpsc::Sender<Input>,
 ) -> Result<ReaderHandle, ReadError> {
+    start_within(settings, now, inputs, &Limits::default())
+}
+
+/// As [`start`], with other bounds of the search.
+fn start_within(
+    settings: ReadSettings,
+    now: Now,
+    inputs: mpsc::Sender<Input>,
+    limits: &Limits,
+) -> Result<ReaderHandle, ReadError> {
     check(&settings)?;
     let settings = Arc::new(settings);
     let emitter = Arc::new(Emitter::new(inputs, now));
@@ -135,7 +146,7 @@ pub fn start(
     };
     for topic in Topic::ALL {
         let shared = Arc::new(shared::Shared::new(topic, &settings, &emitter));
-        let reader = TopicReader::new(&settings, &shared, &watched);
+        let reader = TopicReader::new(&settings, &shared, &watched, limits.clone());
         let asker = ends::Asker::new(Arc::clone(&shared));
         handle.topics.push(shared);
         handle.spawn(format!("read-{topic:?}"), move || reader.run())?;

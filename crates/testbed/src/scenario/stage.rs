@@ -211,7 +211,7 @@ impl Stage {
                 let kept = folder.join(format!("{}.evk.gz", self.name));
                 fs::copy(&capture, &kept)?;
                 let truth_file = folder.join(format!("{}.truth.json", self.name));
-                let mut text = serde_json::to_string_pretty(&truth)?;
+                let mut text = serde_json::to_string(&truth)?;
                 text.push('\n');
                 fs::write(truth_file, text)?;
                 kept
