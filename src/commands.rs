@@ -2,6 +2,7 @@
 
 pub mod capture;
 pub mod config;
+pub mod demo;
 pub mod exit;
 pub mod metrics;
 pub mod replay;

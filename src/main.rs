@@ -25,7 +25,9 @@ enum Command {
     Run(RunArgs),
     Capture(CaptureArgs),
     /// Derive everything again from a capture, as JSON lines
-    #[command(after_help = "Example: evenkeel replay incident.evk.gz | jq 'select(.line == \"change\")'")]
+    #[command(
+        after_help = "Example: evenkeel replay incident.evk.gz | jq 'select(.line == \"change\")'"
+    )]
     Replay {
         /// The capture
         file: PathBuf,
@@ -35,7 +37,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    evenkeel::run::memory::bound_allocator();
+    evenkeel::read::ffi::bound_allocator();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {

@@ -7,10 +7,12 @@ pub mod exposition;
 pub mod families;
 pub mod health;
 pub mod http;
+pub mod log;
 mod page;
 pub mod process;
 pub mod routes;
 pub mod view;
+pub mod words;
 
 #[cfg(test)]
 pub(crate) mod sample;

@@ -75,7 +75,10 @@ pub fn run(args: &CaptureArgs) -> Exit {
             return Exit::Failed;
         }
     };
-    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+    let runtime = match tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+    {
         Ok(runtime) => runtime,
         Err(error) => {
             tracing::error!(%error, "runtime not started");
@@ -100,17 +103,23 @@ async fn record(settings: ReadSettings, writer: CaptureWriter<File>) -> io::Resu
             return Ok(Exit::Config);
         }
     };
-    let mut recorder = Recorder { reader, writer, caught_up: 0 };
+    let mut recorder = Recorder {
+        reader,
+        writer,
+        caught_up: 0,
+    };
     let shutdown = Shutdown::new();
     let ending = shutdown.ending();
-    let watching = group::run(Engine::new(), inputs, &mut recorder, ending);
-    tokio::pin!(watching);
-    tokio::select! {
-        result = &mut watching => result?,
-        signal = shutdown::signal() => {
-            signal?;
-            shutdown.begin();
-            watching.await?;
+    {
+        let watching = group::run(Engine::new(), inputs, &mut recorder, ending);
+        tokio::pin!(watching);
+        tokio::select! {
+            result = &mut watching => result?,
+            signal = shutdown::signal() => {
+                signal?;
+                shutdown.begin();
+                watching.await?;
+            }
         }
     }
     let inputs = recorder.writer.inputs();

@@ -35,10 +35,7 @@ enum Line<'a> {
     /// Where the capture comes from.
     Capture { header: &'a Header },
     /// A generation was settled.
-    Settled {
-        at_ms: i64,
-        round: RoundAnswer,
-    },
+    Settled { at_ms: i64, round: RoundAnswer },
     /// Generations that left no record.
     Missing {
         at_ms: i64,
@@ -67,10 +64,17 @@ enum Line<'a> {
 /// the final answers included.
 pub fn replay(path: &Path, out: impl Write) -> Result<(), ReplayError> {
     let mut out = BufWriter::new(out);
-    let failed =
-        |source| ReplayError::Capture { path: path.display().to_string(), source };
+    let failed = |source| ReplayError::Capture {
+        path: path.display().to_string(),
+        source,
+    };
     let reader = CaptureReader::open(path).map_err(failed)?;
-    line(&mut out, &Line::Capture { header: reader.header() })?;
+    line(
+        &mut out,
+        &Line::Capture {
+            header: reader.header(),
+        },
+    )?;
     let mut engine = Engine::new();
     let mut trouble = None;
     for input in reader {
@@ -86,7 +90,12 @@ pub fn replay(path: &Path, out: impl Write) -> Result<(), ReplayError> {
             }
         }
     }
-    line(&mut out, &Line::Answers { answers: &engine.answers() })?;
+    line(
+        &mut out,
+        &Line::Answers {
+            answers: &engine.answers(),
+        },
+    )?;
     out.flush()?;
     trouble.map_or(Ok(()), |error| Err(failed(error)))
 }
@@ -97,15 +106,33 @@ impl Line<'_> {
     /// A change, at this time on the recorder's clock.
     fn of(at_ms: i64, engine: &Engine, change: &Change) -> Self {
         match change {
-            Change::Settled(round) => Self::Settled { at_ms, round: engine.describe(round) },
-            Change::Missing { first, count, outcome } => {
-                Self::Missing { at_ms, first: *first, count: *count, outcome: *outcome }
-            }
-            Change::Created { incarnation, generation } => {
-                Self::Created { at_ms, incarnation: *incarnation, generation: *generation }
-            }
+            Change::Settled(round) => Self::Settled {
+                at_ms,
+                round: engine.describe(round),
+            },
+            Change::Missing {
+                first,
+                count,
+                outcome,
+            } => Self::Missing {
+                at_ms,
+                first: *first,
+                count: *count,
+                outcome: *outcome,
+            },
+            Change::Created {
+                incarnation,
+                generation,
+            } => Self::Created {
+                at_ms,
+                incarnation: *incarnation,
+                generation: *generation,
+            },
             Change::Deleted => Self::Deleted { at_ms },
-            Change::CaughtUp { input } => Self::CaughtUp { at_ms, input: *input },
+            Change::CaughtUp { input } => Self::CaughtUp {
+                at_ms,
+                input: *input,
+            },
         }
     }
 }

@@ -7,12 +7,11 @@ use tokio::net::TcpListener;
 
 use crate::commands::exit::Exit;
 use crate::commands::wiring;
-use crate::config::{self, Config, ConfigFlags};
+use crate::config::{Config, ConfigFlags};
 use crate::run::agent::{self, Plan};
 use crate::run::shutdown::{self, Shutdown};
 use crate::show::http::HttpLimits;
 use crate::show::log;
-use crate::show::routes::Readiness;
 use crate::show::view::{AgentStats, BuildInfo, SeriesLimits};
 
 /// Watch a Connect group and show what it does
@@ -39,7 +38,10 @@ pub fn run(args: &RunArgs) -> Exit {
         }
     };
     log::start(loaded.config.log);
-    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+    let runtime = match tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+    {
         Ok(runtime) => runtime,
         Err(error) => {
             tracing::error!(%error, "runtime not started");
@@ -104,17 +106,17 @@ fn plan(config: &Config) -> Result<Plan, Exit> {
     })?;
     Ok(Plan {
         groups,
-        readiness: match config.http.readiness {
-            config::Readiness::Lenient => Readiness::Lenient,
-            config::Readiness::Strict => Readiness::Strict,
-        },
+        readiness: config.http.readiness,
         series: SeriesLimits {
             series_max: config.metrics.series_max,
             subjects_max: config.metrics.subjects_max,
         },
         agent: AgentStats {
             build: build(),
-            principal: config.kafka.properties.principal(&|name| std::env::var(name).ok()),
+            principal: config
+                .kafka
+                .properties
+                .principal(&|name| std::env::var(name).ok()),
             ..AgentStats::default()
         },
         http: HttpLimits::default(),

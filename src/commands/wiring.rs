@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 
-
 use crate::config::{Config, ConfigFlags, GroupConfig, Loaded, Mistakes, load};
 use crate::read::kafka::{Hidden, ReadSettings};
 
@@ -31,8 +30,15 @@ pub fn readers(config: &Config) -> Result<Vec<ReadSettings>, Mistakes> {
         .into_iter()
         .map(|(name, value)| (name, Hidden(value.expose().to_owned())))
         .collect();
-    properties.insert("bootstrap.servers".to_owned(), Hidden(config.kafka.bootstrap.clone()));
-    Ok(config.groups.iter().map(|group| reader(group, properties.clone())).collect())
+    properties.insert(
+        "bootstrap.servers".to_owned(),
+        Hidden(config.kafka.bootstrap.clone()),
+    );
+    Ok(config
+        .groups
+        .iter()
+        .map(|group| reader(group, properties.clone()))
+        .collect())
 }
 
 fn reader(group: &GroupConfig, properties: BTreeMap<String, Hidden>) -> ReadSettings {
@@ -46,4 +52,3 @@ fn reader(group: &GroupConfig, properties: BTreeMap<String, Hidden>) -> ReadSett
         own_worker: group.own_worker.clone(),
     }
 }
-

@@ -13,13 +13,14 @@ use tokio::net::TcpListener;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
+use crate::config::Readiness;
 use crate::read::kafka::{self, ReadError, ReadSettings, ReaderHandle};
 use crate::run::shutdown::{Ending, Shutdown};
 use crate::run::{clock, group};
 use crate::show::http::{self, HttpLimits};
-use crate::show::words::Words;
-use crate::show::routes::{Readiness, Site};
+use crate::show::routes::Site;
 use crate::show::view::{AgentStats, InputStats, Published, Pulse, SeriesLimits, StartUp};
+use crate::show::words::Words;
 
 /// Inputs between a reader and its engine: a second of catch-up. Beyond that the reader
 /// waits.
@@ -50,8 +51,15 @@ pub struct Plan {
 pub async fn run(plan: Plan, listener: TcpListener, shutdown: &Shutdown) -> Result<(), ReadError> {
     let pulse = Arc::new(Pulse::default());
     let published = Published {
-        groups: plan.groups.iter().map(|_| Arc::new(Answers::default())).collect(),
-        agent: AgentStats { started: Some(clock::now()), ..plan.agent },
+        groups: plan
+            .groups
+            .iter()
+            .map(|_| Arc::new(Answers::default()))
+            .collect(),
+        agent: AgentStats {
+            started: Some(clock::now()),
+            ..plan.agent
+        },
     };
     let (publisher, subscriber) = watch::channel(Arc::new(published));
     let publisher = Arc::new(publisher);
@@ -128,7 +136,10 @@ impl group::Surroundings for Watcher {
             if let Some(place) = published.groups.get_mut(self.place) {
                 *place = Arc::new(answers);
             }
-            published.agent.inputs.retain(|input| input.group != self.group);
+            published
+                .agent
+                .inputs
+                .retain(|input| input.group != self.group);
             published.agent.inputs.extend(stats);
         });
         self.pulse.beat(now);

@@ -8,6 +8,8 @@ use evenkeel_core::facts::time::ArrivalTime;
 #[must_use]
 #[allow(clippy::disallowed_methods, reason = "the clock of the agent")]
 pub fn now() -> ArrivalTime {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let since = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
     ArrivalTime(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }

@@ -20,7 +20,9 @@ impl Shutdown {
     /// Nothing ends yet.
     #[must_use]
     pub fn new() -> Self {
-        Self { ending: watch::channel(false).0 }
+        Self {
+            ending: watch::channel(false).0,
+        }
     }
 
     /// Ends everything that waits.
@@ -31,7 +33,9 @@ impl Shutdown {
     /// For somebody who should end.
     #[must_use]
     pub fn ending(&self) -> Ending {
-        Ending { ending: self.ending.subscribe() }
+        Ending {
+            ending: self.ending.subscribe(),
+        }
     }
 }
 

@@ -4,10 +4,7 @@
 use evenkeel_core::answers::{Answers, InputAnswer};
 use evenkeel_core::facts::input::{Topic, Trouble};
 use evenkeel_core::facts::time::ArrivalTime;
-
-/// An input that was not confirmed current for this long no longer speaks for now.
-/// Three rounds of the ten-second question for the log's end.
-pub const CONFIRMED_AGE_MS_MAX: i64 = 30_000;
+use evenkeel_core::limits::FRESH_MS_MAX;
 
 /// The state of one group's answers at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,14 +50,17 @@ pub enum Why {
     HistoryIncomplete,
 }
 
-/// The health of `answers` at `now`.
+/// The health of `answers` at `now`. The engine has said whether they were true when
+/// they were published; that is looked at again, because nothing may be published
+/// since.
 #[must_use]
 pub fn health(answers: &Answers, now: ArrivalTime) -> Health {
     let mut reasons = Vec::new();
     let mut confirmed = true;
     for topic in Topic::ALL {
         let input = answers.inputs.iter().find(|input| input.topic == topic);
-        confirmed &= input.is_some_and(|input| is_confirmed(input, now));
+        let well = input.is_some_and(|input| is_confirmed(input, now) || is_done_without(input));
+        confirmed &= well;
         reasons.extend(of_input(topic, input, now));
     }
     let current = answers.fresh && confirmed;
@@ -70,7 +70,6 @@ pub fn health(answers: &Answers, now: ArrivalTime) -> Health {
             why: Why::Settling,
         });
     }
-    let trusted = current && reasons.is_empty() && answers.whole_since.is_some();
     if current && answers.whole_since.is_none() {
         reasons.push(Reason {
             topic: None,
@@ -79,7 +78,7 @@ pub fn health(answers: &Answers, now: ArrivalTime) -> Health {
     }
     Health {
         current,
-        trusted,
+        trusted: current && reasons.is_empty(),
         reasons,
     }
 }
@@ -87,7 +86,14 @@ pub fn health(answers: &Answers, now: ArrivalTime) -> Health {
 fn is_confirmed(input: &InputAnswer, now: ArrivalTime) -> bool {
     input
         .confirmed
-        .is_some_and(|confirmed| now.since_ms(confirmed) <= CONFIRMED_AGE_MS_MAX)
+        .is_some_and(|confirmed| now.since_ms(confirmed) <= FRESH_MS_MAX)
+}
+
+/// Whether the answers leave out what a topic would add that nobody can read until
+/// somebody changes something. Without the group's own records there are none.
+fn is_done_without(input: &InputAnswer) -> bool {
+    input.topic != Topic::Offsets
+        && matches!(input.trouble, Some(Trouble::Denied | Trouble::Missing))
 }
 
 /// What is wrong with one input: the trouble itself if there is one, since it
@@ -103,7 +109,7 @@ fn of_input(topic: Topic, input: Option<&InputAnswer>, now: ArrivalTime) -> Opti
             (None, true, None) => Why::NotStarted,
             (None, true, Some(confirmed)) => {
                 let age_ms = now.since_ms(confirmed);
-                if age_ms <= CONFIRMED_AGE_MS_MAX {
+                if age_ms <= FRESH_MS_MAX {
                     return None;
                 }
                 Why::Unconfirmed { age_ms }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use evenkeel_core::facts::time::ArrivalTime;
 use tokio::sync::watch;
 
-use crate::config::Readiness;
+pub use crate::config::Readiness;
 use crate::show::exposition::{self, Format};
 use crate::show::families::families;
 use crate::show::process::ProcessReader;

@@ -2,12 +2,14 @@
 //! connector and two tasks are parked until the scheduled delay ends.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 
 use evenkeel_core::answers::{
     Answers, AssignmentError, ConfiguredAnswer, ConnectorAnswer, Counters, DeadlineAnswer,
     DelayReason, FindingAnswer, GroupAnswer, GroupState, InputAnswer, ItemAnswer, MemberAnswer,
-    Mode, Outcome, RecentAnswer, RevocationHow, RoundAnswer, UnassignedAnswer, UnassignedReason,
+    Mode, Outcome, RecentAnswer, RevocationHow, RoundAnswer, RoundMember, UnassignedAnswer,
+    UnassignedReason,
 };
 use evenkeel_core::facts::ids::{Kind, Protocol};
 use evenkeel_core::facts::input::{Settings, Topic};
@@ -129,7 +131,6 @@ pub(crate) fn member(worker: &str, owned: &[ItemAnswer]) -> MemberAnswer {
         owned: owned.to_vec(),
         assigned: Vec::new(),
         revoked: Vec::new(),
-        applied: Some(true),
     }
 }
 
@@ -206,7 +207,7 @@ fn input(topic: Topic) -> InputAnswer {
         confirmed: Some(ArrivalTime(NOW.0 - 4_000)),
         trouble: None,
         records: 40,
-        decode_errors: BTreeMap::from([("truncated", 0)]),
+        decode_errors: BTreeMap::new(),
         unknown: BTreeMap::new(),
     }
 }
@@ -240,6 +241,45 @@ fn round() -> RoundAnswer {
         protocol: Some(Protocol::Sessioned),
         leader: Some(Arc::from("worker-a:8083")),
         delay_ms: 300_000,
-        members: Vec::new(),
+        members: ["worker-a:8083", "worker-b:8083", "worker-c:8083"]
+            .map(round_member)
+            .to_vec(),
+    }
+}
+
+fn round_member(worker: &str) -> RoundMember {
+    RoundMember {
+        worker: Arc::from(worker),
+        assigned: Vec::new(),
+        revoked: Vec::new(),
+        owned: (1, 1),
+    }
+}
+
+/// Compares with a committed file, or writes it where `UPDATE_GOLDEN` is set.
+#[track_caller]
+pub(crate) fn committed(path: &str, text: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        std::fs::write(&path, text).unwrap();
+    }
+    let found = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        found == text,
+        "{} is out of date: run the tests with UPDATE_GOLDEN=1 and look at the difference\n{}",
+        path.display(),
+        first_difference(&found, text)
+    );
+}
+
+fn first_difference(found: &str, made: &str) -> String {
+    let mut lines = found.lines().zip(made.lines()).enumerate();
+    match lines.find(|(_, (found, made))| found != made) {
+        Some((line, (found, made))) => format!("line {}\n- {found}\n+ {made}", line + 1),
+        None => format!(
+            "{} lines there, {} made",
+            found.lines().count(),
+            made.lines().count()
+        ),
     }
 }

@@ -28,11 +28,18 @@ impl Words {
         }
         match change {
             Change::Settled(round) => settled(group, &engine.describe(round)),
-            Change::Missing { first, count, outcome } => {
+            Change::Missing {
+                first,
+                count,
+                outcome,
+            } => {
                 let outcome = outcome.label();
                 info!(%group, first, count, outcome, "generations without a record");
             }
-            Change::Created { incarnation, generation } => {
+            Change::Created {
+                incarnation,
+                generation,
+            } => {
                 info!(%group, incarnation, generation, "group created");
             }
             Change::Deleted => info!(%group, "group deleted"),
@@ -107,8 +114,16 @@ fn settled(group: &Arc<str>, round: &RoundAnswer) {
     let generation = round.generation;
     let outcome = round.outcome.map_or("open", Outcome::label);
     let rule = round.settled_by.unwrap_or_default();
-    let assigned: usize = round.members.iter().map(|member| member.assigned.len()).sum();
-    let revoked: usize = round.members.iter().map(|member| member.revoked.len()).sum();
+    let assigned: usize = round
+        .members
+        .iter()
+        .map(|member| member.assigned.len())
+        .sum();
+    let revoked: usize = round
+        .members
+        .iter()
+        .map(|member| member.revoked.len())
+        .sum();
     let members = round.members.len();
     let delay_ms = round.delay_ms;
     if matches!(round.outcome, Some(Outcome::Completed | Outcome::Emptied)) {

@@ -153,8 +153,6 @@ pub struct MemberAnswer {
     pub assigned: Vec<ItemAnswer>,
     /// What this record told it to stop.
     pub revoked: Vec<ItemAnswer>,
-    /// Whether it is proven that it took this record's assignment.
-    pub applied: Option<bool>,
 }
 
 /// A connector (no task) or a task.
@@ -306,8 +304,6 @@ pub struct RoundMember {
     pub revoked: Vec<ItemAnswer>,
     /// How much it owned after it, by kind: connectors, tasks.
     pub owned: (u32, u32),
-    /// Whether it is proven that the member took it.
-    pub applied: Option<bool>,
 }
 
 /// Generations in the last minutes: the label `window`.

@@ -6,6 +6,7 @@ pub mod ids;
 pub mod input;
 pub mod observation;
 pub(crate) mod pairs;
+pub mod partition;
 pub mod sets;
 pub mod status;
 pub mod time;

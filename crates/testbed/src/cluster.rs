@@ -1,14 +1,14 @@
-//! Brokers and Connect groups that run together, and the verbs of a script.
+//! Brokers and Connect groups that run together: started, found by name, gone when dropped.
+
+mod observe;
+mod verbs;
 
 use std::path::Path;
+use std::time::Duration;
 
 use anyhow::{Context, bail};
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
-use crate::admin::{self, TopicVerb};
 use crate::broker::{Broker, Role};
-use crate::clock::now_ms;
 use crate::fixtures;
 use crate::folder::Folder;
 use crate::format::{Quorum, random_id};
@@ -16,35 +16,18 @@ use crate::group::Group;
 use crate::jars::{Artifact, JarCache};
 use crate::ports::Port;
 use crate::process::Process;
-use crate::properties::Properties;
-use crate::rest::Response;
 use crate::spec::{BrokerSpec, ClusterSpec, GroupSpec, WorkerSpec};
 use crate::state::{ClusterState, NodeState};
+use crate::truth::TruthEvent;
 use crate::version::Version;
 use crate::worker::Worker;
 
 /// `node.id` of the separate controller of a cluster with several brokers.
 const CONTROLLER_ID: u16 = 100;
 
-/// What the script did to a process, by its own stopwatch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Verb {
-    Start,
-    Stop,
-    Kill,
-    Freeze,
-    Thaw,
-}
-
-/// One step of the script: before it began and after it had taken effect.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ScriptStep {
-    pub verb: Verb,
-    pub process: String,
-    pub began_ms: i64,
-    pub ended_ms: i64,
-}
+/// Workers that start together pass through a handful of generations; one that joins late
+/// costs the others a heartbeat interval (3 s).
+const SETTLE_MAX: Duration = Duration::from_secs(60);
 
 /// A running cluster. Dropped, it leaves nothing behind.
 // Order matters: processes are killed before the folder they write to is removed.
@@ -53,7 +36,7 @@ pub struct Cluster {
     workers: Vec<Worker>,
     brokers: Vec<Broker>,
     groups: Vec<Group>,
-    script: Vec<ScriptStep>,
+    script: Vec<TruthEvent>,
     jmx: bool,
     version: Version,
     cache: JarCache,
@@ -61,7 +44,8 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// Starts all brokers, then all workers, and waits until every worker has joined.
+    /// Starts all brokers, then all workers, and waits until every group rests with all
+    /// its workers in it.
     ///
     /// # Errors
     /// When jars cannot be resolved or a process does not start; nothing stays behind.
@@ -77,6 +61,9 @@ impl Cluster {
             .collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         cluster.start_processes(&names)?;
+        for group in spec.groups.iter().filter(|group| !group.workers.is_empty()) {
+            cluster.await_settled(&group.group_id, SETTLE_MAX)?;
+        }
         Ok(cluster)
     }
 
@@ -154,11 +141,6 @@ impl Cluster {
         &self.workers
     }
 
-    /// Everything the script did to processes so far.
-    pub fn script(&self) -> &[ScriptStep] {
-        &self.script
-    }
-
     /// # Errors
     /// When there is no such worker.
     pub fn worker(&self, name: &str) -> anyhow::Result<&Worker> {
@@ -222,168 +204,6 @@ impl Cluster {
         Ok(name)
     }
 
-    /// Starts a stopped broker or worker on the port and folder it had.
-    ///
-    /// # Errors
-    /// When it runs already or does not start.
-    pub fn start_process(&mut self, name: &str) -> anyhow::Result<()> {
-        self.start_processes(&[name])
-    }
-
-    /// Starts several at once, then waits for all.
-    ///
-    /// # Errors
-    /// When one runs already or does not start.
-    pub fn start_processes(&mut self, names: &[&str]) -> anyhow::Result<()> {
-        let began_ms = now_ms();
-        let mut log_ends = Vec::new();
-        for name in names {
-            let cache = self.cache.clone();
-            match self.node(name)? {
-                Node::Broker(broker) => {
-                    log_ends.push(std::fs::metadata(broker.log()).map_or(0, |meta| meta.len()));
-                    broker.spawn(&cache)?;
-                }
-                Node::Worker(worker) => {
-                    log_ends.push(0);
-                    worker.spawn(&cache)?;
-                }
-            }
-        }
-        for (name, log_end) in names.iter().zip(log_ends) {
-            match self.node(name)? {
-                Node::Broker(broker) => broker.await_started(log_end)?,
-                Node::Worker(worker) => worker.await_started()?,
-            }
-            self.record(Verb::Start, name, began_ms);
-        }
-        Ok(())
-    }
-
-    /// Starts a worker and does not wait, for workers that will not come up.
-    ///
-    /// # Errors
-    /// When it runs already.
-    pub fn spawn_worker(&mut self, name: &str) -> anyhow::Result<()> {
-        let began_ms = now_ms();
-        let cache = self.cache.clone();
-        match self.node(name)? {
-            Node::Worker(worker) => worker.spawn(&cache)?,
-            Node::Broker(_) => bail!("{name} is a broker"),
-        }
-        self.record(Verb::Start, name, began_ms);
-        Ok(())
-    }
-
-    /// SIGTERM, and waits for the end: an orderly departure.
-    ///
-    /// # Errors
-    /// When it does not run or does not end.
-    pub fn stop(&mut self, name: &str) -> anyhow::Result<()> {
-        let began_ms = now_ms();
-        match self.node(name)? {
-            Node::Broker(broker) => broker.stop()?,
-            Node::Worker(worker) => worker.stop()?,
-        }
-        self.record(Verb::Stop, name, began_ms);
-        Ok(())
-    }
-
-    /// SIGKILL: the process is gone without a word.
-    ///
-    /// # Errors
-    /// When it does not run.
-    pub fn kill(&mut self, name: &str) -> anyhow::Result<()> {
-        let began_ms = now_ms();
-        match self.node(name)? {
-            Node::Broker(broker) => broker.kill()?,
-            Node::Worker(worker) => worker.kill()?,
-        }
-        self.record(Verb::Kill, name, began_ms);
-        Ok(())
-    }
-
-    /// SIGSTOP: the process keeps its sockets and does nothing.
-    ///
-    /// # Errors
-    /// When it does not run.
-    pub fn freeze(&mut self, name: &str) -> anyhow::Result<()> {
-        let began_ms = now_ms();
-        self.process_mut(name)?.freeze()?;
-        self.record(Verb::Freeze, name, began_ms);
-        Ok(())
-    }
-
-    /// SIGCONT.
-    ///
-    /// # Errors
-    /// When it does not run.
-    pub fn thaw(&mut self, name: &str) -> anyhow::Result<()> {
-        let began_ms = now_ms();
-        self.process_mut(name)?.thaw()?;
-        self.record(Verb::Thaw, name, began_ms);
-        Ok(())
-    }
-
-    /// Changes settings of a broker or worker; they count from its next start.
-    ///
-    /// # Errors
-    /// When there is no such process.
-    pub fn set(&mut self, name: &str, settings: &Properties) -> anyhow::Result<()> {
-        match self.node(name)? {
-            Node::Broker(broker) => broker.set(settings),
-            Node::Worker(worker) => worker.set(settings),
-        }
-        Ok(())
-    }
-
-    /// Changes the release of a worker from its next start, as an upgrade does.
-    ///
-    /// # Errors
-    /// When there is no such worker or its jars cannot be resolved.
-    pub fn set_worker_version(&mut self, name: &str, version: Version) -> anyhow::Result<()> {
-        let artifact = Artifact::Worker(version);
-        self.cache.jars(artifact)?;
-        fixtures::connectors(&self.cache, artifact)?;
-        match self.node(name)? {
-            Node::Worker(worker) => worker.set_version(version),
-            Node::Broker(_) => bail!("{name} is a broker"),
-        }
-        Ok(())
-    }
-
-    /// Stops, changes settings, starts.
-    ///
-    /// # Errors
-    /// When it does not stop or does not start.
-    pub fn restart(&mut self, name: &str, settings: &Properties) -> anyhow::Result<()> {
-        self.stop(name)?;
-        self.set(name, settings)?;
-        self.start_process(name)
-    }
-
-    /// Any REST call to a worker.
-    ///
-    /// # Errors
-    /// When there is no such worker or no answer; an HTTP error status is an answer.
-    pub fn request(
-        &self,
-        worker: &str,
-        method: &str,
-        path: &str,
-        body: Option<&Value>,
-    ) -> anyhow::Result<Response> {
-        self.worker(worker)?.request(method, path, body)
-    }
-
-    /// Creates or deletes a topic or group.
-    ///
-    /// # Errors
-    /// When the broker refuses.
-    pub fn topics(&self, verb: &TopicVerb) -> anyhow::Result<()> {
-        admin::run(&self.cache, self.version, &self.bootstrap(), verb)
-    }
-
     /// The running or stopped process behind a name.
     ///
     /// # Errors
@@ -428,15 +248,6 @@ impl Cluster {
             groups: self.groups.clone(),
             nodes: brokers.chain(workers).collect(),
         }
-    }
-
-    fn record(&mut self, verb: Verb, name: &str, began_ms: i64) {
-        self.script.push(ScriptStep {
-            verb,
-            process: name.to_owned(),
-            began_ms,
-            ended_ms: now_ms(),
-        });
     }
 
     fn node(&mut self, name: &str) -> anyhow::Result<Node<'_>> {

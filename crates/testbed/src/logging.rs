@@ -15,18 +15,42 @@ use crate::version::Version;
 
 const PATTERN: &str = "%d{yyyy-MM-dd HH:mm:ss,SSS} %p %c [%t] %m%n";
 
-/// Loggers whose lines are the truth, or would drown it.
-const LEVELS: [(&str, &str); 6] = [
-    // Names of members that left, with the reason, are INFO; the rest of the state machine too.
-    ("kafka.coordinator.group", "INFO"),
-    ("org.apache.kafka.coordinator.group", "INFO"),
-    // "Starting/stopping connectors and tasks" and the assignment are INFO.
-    ("org.apache.kafka.connect.runtime.distributed", "INFO"),
+/// Loggers whose lines are the truth, or would drown it. The root logs at INFO, which holds
+/// the broker's group state machine and the workers' joins, assignments and starts.
+const LEVELS: [(&str, &str); 10] = [
+    // The assignment as it came (the delta) and as merged (the total); heartbeats.
+    (
+        "org.apache.kafka.connect.runtime.distributed.WorkerCoordinator",
+        "DEBUG",
+    ),
+    // Before 2.7 the base class logged the joins; the prefix tells whose they are.
+    (
+        "org.apache.kafka.clients.consumer.internals.AbstractCoordinator",
+        "DEBUG",
+    ),
+    // What the leader took for lost, deleted, duplicated and new.
+    (
+        "org.apache.kafka.connect.runtime.distributed.IncrementalCooperativeAssignor",
+        "DEBUG",
+    ),
+    // Members that joined and did not sync are removed at DEBUG (KAFKA-12890).
+    ("kafka.coordinator.group.GroupCoordinator", "DEBUG"),
+    (
+        "org.apache.kafka.coordinator.group.GroupMetadataManager",
+        "DEBUG",
+    ),
+    // That a task stopped in time is DEBUG, that it did not is ERROR.
+    ("org.apache.kafka.connect.runtime.Worker", "DEBUG"),
     // A broker that stops makes clients warn several times a second.
     ("org.apache.kafka.clients.NetworkClient", "ERROR"),
     // Each of these prints all settings of a client or connector at INFO.
     ("org.apache.kafka.common.config.AbstractConfig", "WARN"),
     ("org.eclipse.jetty", "WARN"),
+    // Two lines for each class that a worker can load.
+    (
+        "org.apache.kafka.connect.runtime.isolation.DelegatingClassLoader",
+        "WARN",
+    ),
 ];
 
 /// Writes the configuration into `folder` and gives the JVM options that select it.

@@ -1,27 +1,10 @@
 //! The committed files are what the declarations make, and hold what they promise.
 
-use std::path::Path;
-
 use super::*;
 use crate::config::overlay::leaves;
 use crate::config::tree::{GroupTree, Tree};
 use crate::config::validate;
-
-/// Compares with the committed file, or writes it where `UPDATE_GOLDEN` is set.
-#[track_caller]
-fn committed(path: &str, text: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
-    if std::env::var_os("UPDATE_GOLDEN").is_some() {
-        std::fs::write(&path, text).unwrap();
-    }
-    let found = std::fs::read_to_string(&path).unwrap_or_default();
-    assert_eq!(
-        found,
-        text,
-        "{} is out of date: run with UPDATE_GOLDEN=1",
-        path.display()
-    );
-}
+use crate::show::sample::committed;
 
 #[test]
 fn the_committed_files_are_up_to_date() {

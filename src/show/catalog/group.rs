@@ -170,7 +170,7 @@ pub static ASSIGNMENT_ERRORS: Family = counter(
 
 pub static LEADER_CHANGES: Family = counter(
     "evenkeel_leader_changes_total",
-    "Generations whose leader is another worker than the one before.",
+    "Generations whose leader is another member than the one before; a restarted worker is another member.",
 )
 .labels(&[GROUP])
 .count(Count::PerGroup(1));

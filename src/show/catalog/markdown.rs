@@ -13,8 +13,9 @@ Written by `evenkeel metrics --format markdown` from the catalogue in the code; 
 edit. Every metric that evenkeel exposes is here, and nothing else.
 
 - Series about a **group** are withdrawn while the agent cannot vouch for them: before
-  every topic was read to its end once, and 30 s after one was last confirmed current.
-  Series about the **agent** stay, and say why. No series is ever frozen.
+  each topic was read to its end once, and 30 s after one was last confirmed current. A
+  config or status topic that may not be read at all is done without: what needs it is
+  absent, `evenkeel_trust` is 0. Series about the **agent** stay, and say why.
 - Counters count what ends while the agent watches. A restart begins at zero, as
   `rate` and `increase` expect; history that is read at start never makes them jump.
 - Several sidecars of one cluster expose the same group series: take

@@ -96,15 +96,16 @@ fn undecoded<'a>(
         );
     }
     // Summed, not dropped: these count records, and none may be lost.
-    let mut other = 0u64;
+    let mut other = input.unknown.get(OTHER).copied().unwrap_or(0);
+    let named = input
+        .unknown
+        .iter()
+        .filter(|(version, _)| *version != OTHER);
     let room = subjects_max.saturating_sub(1).max(1);
-    for (index, (version, count)) in input.unknown.iter().enumerate() {
-        if index < room && version != OTHER {
-            out.add(
-                &c::UNKNOWN_RECORDS,
-                [group, topic, version],
-                Value::Count(*count),
-            );
+    for (index, (version, count)) in named.enumerate() {
+        if index < room {
+            let labels = [group, topic, version];
+            out.add(&c::UNKNOWN_RECORDS, labels, Value::Count(*count));
         } else {
             other = other.saturating_add(*count);
         }

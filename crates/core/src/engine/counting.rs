@@ -21,11 +21,10 @@ impl State {
             return;
         };
         self.count_generations(outcome, 1);
-        let eager = round
-            .record
-            .as_deref()
-            .is_some_and(|r| r.protocol == Some(Protocol::Eager));
-        for member in round.appliers() {
+        if outcome != Outcome::Completed {
+            return;
+        }
+        for member in round.members() {
             for item in &member.assigned {
                 let count = self.counters.assignments.entry(item.kind()).or_default();
                 *count = count.saturating_add(1);
@@ -36,11 +35,23 @@ impl State {
                 &member.revoked,
             );
         }
-        if !eager {
+        if round.next.is_some() {
+            self.count_implied(round);
+        }
+    }
+
+    /// An eager member stops all it has before it joins again: counted once it is known
+    /// both that it had it and that it joined.
+    pub(super) fn count_implied(&mut self, round: &Round) {
+        let eager = round
+            .record
+            .as_deref()
+            .is_some_and(|r| r.protocol == Some(Protocol::Eager));
+        let live = round.next.is_some_and(|next| next.live);
+        if !(eager && live && round.applied() == Some(true)) {
             return;
         }
-        // An eager member stops all it has before it joins again.
-        for member in round.appliers_that_stayed() {
+        for member in round.stayers() {
             add(
                 &mut self.counters.revocations,
                 RevocationHow::Implied,

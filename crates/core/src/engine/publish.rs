@@ -71,13 +71,8 @@ pub(super) fn round(names: &Names, round: &Round) -> RoundAnswer {
         delay_ms: record.map_or(0, |record| record.delay_ms),
         members: record
             .map(|record| {
-                let applied = round.applied.iter().copied().chain(std::iter::repeat(None));
-                let mut members: Vec<RoundMember> = record
-                    .members
-                    .iter()
-                    .zip(applied)
-                    .map(|(member, applied)| round_member(names, record, member, applied))
-                    .collect();
+                let told = |member: &Arc<Member>| round_member(names, record, member);
+                let mut members: Vec<RoundMember> = record.members.iter().map(told).collect();
                 members.sort_by(|left, right| left.worker.cmp(&right.worker));
                 members
             })
@@ -85,12 +80,7 @@ pub(super) fn round(names: &Names, round: &Round) -> RoundAnswer {
     }
 }
 
-fn round_member(
-    names: &Names,
-    record: &GroupSnapshot,
-    member: &Member,
-    applied: Option<bool>,
-) -> RoundMember {
+fn round_member(names: &Names, record: &GroupSnapshot, member: &Member) -> RoundMember {
     let count = |kind| {
         let items = member
             .told
@@ -104,7 +94,6 @@ fn round_member(
         assigned: items(names, &member.assigned),
         revoked: items(names, &member.revoked),
         owned: (count(Kind::Connector), count(Kind::Task)),
-        applied,
     }
 }
 
@@ -217,12 +206,7 @@ fn group(state: &State) -> Option<GroupAnswer> {
 
 fn members(state: &State, newest: &GroupSnapshot) -> Vec<MemberAnswer> {
     let names = &state.names;
-    let round = state
-        .rounds
-        .newest()
-        .filter(|round| round.generation == newest.generation);
-    let applied = |place: usize| round.and_then(|r| r.applied.get(place).copied().flatten());
-    let member = |(place, member): (usize, &Arc<Member>)| MemberAnswer {
+    let member = |member: &Arc<Member>| MemberAnswer {
         member_id: Arc::clone(&member.id),
         worker: worker_label(newest, member),
         url: Arc::clone(&member.url),
@@ -239,9 +223,8 @@ fn members(state: &State, newest: &GroupSnapshot) -> Vec<MemberAnswer> {
         owned: items(names, &member.told),
         assigned: items(names, &member.assigned),
         revoked: items(names, &member.revoked),
-        applied: applied(place),
     };
-    newest.members.iter().enumerate().map(member).collect()
+    newest.members.iter().map(member).collect()
 }
 
 fn configured(state: &State) -> ConfiguredAnswer {

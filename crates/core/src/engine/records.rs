@@ -215,7 +215,7 @@ impl State {
             arrived: at,
             live,
         };
-        self.rounds.followed(None, next);
+        self.follow(None, next);
         if let Some(newest) = self.group.newest.clone() {
             self.ownership.group_gone(&newest, recorded);
         }
@@ -244,8 +244,7 @@ impl State {
                 arrived: at,
                 live,
             };
-            self.rounds.followed(Some(&now).filter(|_| continues), next);
-            self.settle_rounds();
+            self.follow(Some(&now).filter(|_| continues), next);
         }
         if !continues {
             self.begin_incarnation(&now);
@@ -258,7 +257,7 @@ impl State {
             None if self.group.newest.is_some() => Some(0),
             None => None,
         };
-        let template = Round::of(self.group.incarnation, self.group.incarnation_began);
+        let template = Round::of(self.group.incarnation);
         self.take_missing(&template, since_number, &now, at, live);
         let now = Arc::new(now);
         if !same_number && now.generation > 0 {
@@ -290,12 +289,18 @@ impl State {
         self.group.deleted = None;
     }
 
+    /// The newest round learns what followed it, and is settled if that is enough.
+    fn follow(&mut self, now: Option<&GroupSnapshot>, next: Next) {
+        if let Some(settled) = self.rounds.followed(now, next).cloned() {
+            self.count_implied(&settled);
+        }
+        self.settle_rounds();
+    }
+
     /// D1: the group was created anew. Only generation numbers start over; work, owners
     /// and what was lost live on.
     fn begin_incarnation(&mut self, now: &GroupSnapshot) {
-        let seen = self.group.newest.is_some() || now.generation <= 1;
         self.group.incarnation = self.group.incarnation.saturating_add(1);
-        self.group.incarnation_began = seen.then_some(now.recorded);
         self.changes.push(Change::Created {
             incarnation: self.group.incarnation,
             generation: now.generation,

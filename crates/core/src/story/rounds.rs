@@ -7,17 +7,19 @@
 //! 1. *emptied*: the record has no members.
 //! 2. *mismatch*: the assignments carry an error.
 //! 3. *completed*: a member's next claim follows what the record told it.
-//! 4. *aborted*: members' next claims ignore what the record told them, and none follows it.
-//! 5. *completed*: a member wrote a status with exactly this generation before the next
+//! 4. *completed*: a member wrote a status with exactly this generation before the next
 //!    join phase ended (a status carries the last generation its worker completed).
+//! 5. *aborted*: members' next claims ignore what the record told them, and none follows it.
 //! 6. *completed*: no other record within the largest rebalance timeout: had nobody
 //!    applied it, all would have rejoined by then.
 //! 7. *completed*: members stayed, and there was nothing to apply.
 //! 8. *unknown*: none of these.
 //! 9. a number without a record: *aborted* where the log is whole, else *unknown*.
 //!
-//! Rules 3, 4 and 7 need the next record alone. Rule 5 waits for its barrier, so that a
-//! status that proves it cannot still be unread.
+//! A round is applied by all its members or by none, as far as they live: no member gets
+//! an assignment that the others do not get. Rules 3 and 7 need the next record alone.
+//! Where rule 4 does not settle at once, rules 5 and 8 wait for the barrier of the next
+//! record, so that a status that proves the contrary cannot still be unread.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -46,14 +48,12 @@ pub struct Rounds {
 pub struct Round {
     /// Which incarnation of the group.
     pub incarnation: u32,
-    /// When that incarnation began, where it was seen.
-    pub incarnation_began: Option<EventTime>,
     /// What its record says; absent when it left none.
     pub record: Option<Arc<GroupSnapshot>>,
     /// Its number.
     pub generation: i32,
-    /// Whether each member of the record is proven to have applied it.
-    pub applied: Vec<Option<bool>>,
+    /// Whether each member's next claim follows or ignores what it was told.
+    pub followed: Vec<Option<bool>>,
     /// Whether each member of the record is in the next one too.
     pub stayed: Vec<bool>,
     /// What followed.
@@ -97,10 +97,10 @@ pub enum Rule {
     R2Mismatch,
     /// A claim follows.
     R3Claimed,
-    /// Claims ignore.
-    R4Ignored,
     /// A status with this generation.
-    R5Status,
+    R4Status,
+    /// Claims ignore.
+    R5Ignored,
     /// Quiet for the largest rebalance timeout.
     R6Quiet,
     /// Nothing to apply.
@@ -121,8 +121,8 @@ impl Rule {
             Self::R1Emptied => "generation rule 1",
             Self::R2Mismatch => "generation rule 2",
             Self::R3Claimed => "generation rule 3",
-            Self::R4Ignored => "generation rule 4",
-            Self::R5Status => "generation rule 5",
+            Self::R5Ignored => "generation rule 5",
+            Self::R4Status => "generation rule 4",
             Self::R6Quiet => "generation rule 6",
             Self::R7NothingToApply => "generation rule 7",
             Self::R8NoEvidence => "generation rule 8",
@@ -138,8 +138,6 @@ impl Rounds {
     pub fn open(&mut self, mut round: Round, live: bool) -> Option<Round> {
         let record = round.record.as_deref()?;
         let at_once = rule_1_emptied(record).or_else(|| rule_2_mismatch(record));
-        round.applied = vec![None; record.members.len()];
-        round.stayed = vec![false; record.members.len()];
         round.outcome = at_once;
         round.counts = live;
         let settled = at_once.is_some().then(|| round.clone());
@@ -156,7 +154,7 @@ impl Rounds {
             self.push(Round {
                 generation,
                 record: None,
-                applied: Vec::new(),
+                followed: Vec::new(),
                 stayed: Vec::new(),
                 next: None,
                 outcome: Some((outcome, Rule::R9Missing)),
@@ -172,24 +170,24 @@ impl Rounds {
         self.rounds.push_back(round);
     }
 
-    /// The newest open round learns what followed it; `next` is `None` when the group
-    /// was deleted or created anew, so that nobody of it can be seen again.
-    pub fn followed(&mut self, next: Option<&GroupSnapshot>, facts: Next) {
-        let Some(round) = self
+    /// The newest round learns what followed it; `next` is `None` when the group was
+    /// deleted or created anew, so that nobody of it can be seen again. Returns the round
+    /// if it was settled before.
+    pub fn followed(&mut self, next: Option<&GroupSnapshot>, facts: Next) -> Option<&Round> {
+        let round = self
             .rounds
             .back_mut()
-            .filter(|round| round.outcome.is_none())
-        else {
-            return;
-        };
-        if let (Some(record), Some(next)) = (&round.record, next) {
+            .filter(|round| round.next.is_none())?;
+        let record = round.record.as_deref()?;
+        if let Some(next) = next {
             let members = || record.members.iter();
-            round.applied = members().map(|member| followed_by(member, next)).collect();
+            round.followed = members().map(|member| followed_by(member, next)).collect();
             round.stayed = members()
                 .map(|member| next.member(&member.id).is_some())
                 .collect();
         }
         round.next = Some(facts);
+        round.outcome.is_some().then_some(&*round)
     }
 
     /// Settles every round that can be settled, and returns them in order.
@@ -274,13 +272,12 @@ impl Rounds {
 impl Round {
     /// A round of this incarnation, about which nothing is known yet.
     #[must_use]
-    pub fn of(incarnation: u32, incarnation_began: Option<EventTime>) -> Self {
+    pub fn of(incarnation: u32) -> Self {
         Self {
             incarnation,
-            incarnation_began,
             record: None,
             generation: 0,
-            applied: Vec::new(),
+            followed: Vec::new(),
             stayed: Vec::new(),
             next: None,
             outcome: None,
@@ -288,32 +285,32 @@ impl Round {
         }
     }
 
-    /// Those of them that are in the next record too.
-    pub fn appliers_that_stayed(&self) -> impl Iterator<Item = &Arc<Member>> {
-        let members = self
-            .record
+    /// The members of the record.
+    #[must_use]
+    pub fn members(&self) -> &[Arc<Member>] {
+        self.record
             .as_deref()
-            .map(|record| record.members.as_slice());
-        members
+            .map(|record| record.members.as_slice())
             .unwrap_or_default()
-            .iter()
-            .zip(self.applied.iter().zip(&self.stayed))
-            .filter(|(_, (applied, stayed))| **applied == Some(true) && **stayed)
-            .map(|(member, _)| member)
     }
 
-    /// The members that are proven to have applied the record.
-    pub fn appliers(&self) -> impl Iterator<Item = &Arc<Member>> {
-        let members = self
-            .record
-            .as_deref()
-            .map(|record| record.members.as_slice());
-        members
-            .unwrap_or_default()
+    /// Whether the record was applied; `None` until that is settled, or when it is unknown.
+    #[must_use]
+    pub fn applied(&self) -> Option<bool> {
+        match self.outcome?.0 {
+            Outcome::Completed => Some(true),
+            Outcome::Aborted => Some(false),
+            Outcome::Mismatch | Outcome::Emptied | Outcome::Unknown => None,
+        }
+    }
+
+    /// Those of its members that are in the next record too.
+    pub fn stayers(&self) -> impl Iterator<Item = &Arc<Member>> {
+        self.members()
             .iter()
-            .zip(&self.applied)
-            .filter(|(_, applied)| **applied == Some(true))
-            .map(|(member, _)| member)
+            .zip(&self.stayed)
+            .filter(|(_, stayed)| **stayed)
+            .map(|(m, _)| m)
     }
 }
 
@@ -321,33 +318,32 @@ fn settle_one(round: &mut Round, evidence: Evidence<'_>) -> bool {
     let Some(record) = round.record.clone() else {
         return false;
     };
+    round.outcome = outcome_of(round, &record, evidence);
+    if let Some(next) = round.next {
+        round.counts = next.live;
+    } else if let Some((_, Rule::R6Quiet)) = round.outcome {
+        // It ended when it had been quiet long enough.
+        let ended = quiet_deadline(&record);
+        round.counts |= evidence.watched_since.is_some_and(|since| ended >= since);
+    }
+    round.outcome.is_some()
+}
+
+fn outcome_of(
+    round: &Round,
+    record: &GroupSnapshot,
+    evidence: Evidence<'_>,
+) -> Option<(Outcome, Rule)> {
     let Some(next) = round.next else {
-        return rule_6_quiet(round, &record, evidence);
+        return rule_4_status(round, record, evidence).or_else(|| rule_6_quiet(record, evidence));
     };
-    round.counts = next.live;
-    let undecided = record
-        .members
-        .iter()
-        .zip(&round.applied)
-        .any(|(member, applied)| applied.is_none() && member.has_deltas());
-    let by_claims = rule_3_claimed(round).or_else(|| rule_4_ignored(round));
-    if by_claims.is_some() && !undecided {
-        round.outcome = by_claims;
-        return true;
+    let at_once = rule_3_claimed(round)
+        .or_else(|| rule_4_status(round, record, evidence))
+        .or_else(|| rule_7_nothing_to_apply(round, record));
+    if at_once.is_some() || !evidence.progress.passed(next.arrived) {
+        return at_once;
     }
-    let nothing_to_apply = rule_7_nothing_to_apply(round, &record);
-    if by_claims.is_none() && nothing_to_apply.is_some() {
-        round.outcome = nothing_to_apply;
-        return true;
-    }
-    if !evidence.progress.passed(next.arrived) {
-        return false;
-    }
-    let by_status = rule_5_status(round, &record, evidence.statuses, next);
-    round.outcome = by_claims
-        .or(by_status)
-        .or(Some((Outcome::Unknown, Rule::R8NoEvidence)));
-    true
+    rule_5_ignored(round).or(Some((Outcome::Unknown, Rule::R8NoEvidence)))
 }
 
 fn rule_1_emptied(record: &GroupSnapshot) -> Option<(Outcome, Rule)> {
@@ -363,58 +359,49 @@ fn rule_2_mismatch(record: &GroupSnapshot) -> Option<(Outcome, Rule)> {
 
 fn rule_3_claimed(round: &Round) -> Option<(Outcome, Rule)> {
     round
-        .applied
+        .followed
         .contains(&Some(true))
         .then_some((Outcome::Completed, Rule::R3Claimed))
 }
 
-fn rule_4_ignored(round: &Round) -> Option<(Outcome, Rule)> {
+fn rule_5_ignored(round: &Round) -> Option<(Outcome, Rule)> {
     round
-        .applied
+        .followed
         .contains(&Some(false))
-        .then_some((Outcome::Aborted, Rule::R4Ignored))
+        .then_some((Outcome::Aborted, Rule::R5Ignored))
 }
 
-/// Marks the members whose worker wrote a status with this generation. A worker that
-/// several members advertise proves nothing about any of them.
-fn rule_5_status(
-    round: &mut Round,
+/// A worker that several members advertise proves nothing about any of them.
+fn rule_4_status(
+    round: &Round,
     record: &GroupSnapshot,
-    statuses: &Statuses,
-    next: Next,
+    evidence: Evidence<'_>,
 ) -> Option<(Outcome, Rule)> {
-    let since = round
-        .incarnation_began
-        .map(|began| began.plus_ms(-TIMER_SLACK_MS));
-    let mut proven = false;
-    for (member, applied) in record.members.iter().zip(&mut round.applied) {
-        if applied.is_none()
+    // An older life of the group had the same numbers: a status is of this one only if it
+    // was written after the join phase, give or take the skew of two clocks.
+    let since = record
+        .join_ended
+        .unwrap_or(record.recorded)
+        .plus_ms(-TIMER_SLACK_MS);
+    let until = round.next.map(|next| next.join_ended);
+    let proves = |member: &Arc<Member>| {
+        evidence
+            .statuses
+            .proves(&member.worker, record.generation, Some(since), until)
             && !record.shares_worker(&member.worker)
-            && statuses.proves(
-                &member.worker,
-                record.generation,
-                since,
-                Some(next.join_ended),
-            )
-        {
-            *applied = Some(true);
-            proven = true;
-        }
-    }
-    proven.then_some((Outcome::Completed, Rule::R5Status))
+    };
+    record
+        .members
+        .iter()
+        .any(proves)
+        .then_some((Outcome::Completed, Rule::R4Status))
 }
 
-fn rule_6_quiet(round: &mut Round, record: &GroupSnapshot, evidence: Evidence<'_>) -> bool {
-    let deadline = quiet_deadline(record);
-    if evidence.quiet_until.is_none_or(|until| until < deadline) {
-        return false;
-    }
-    round.counts |= evidence
-        .watched_since
-        .is_some_and(|since| deadline >= since);
-    round.applied = vec![Some(true); record.members.len()];
-    round.outcome = Some((Outcome::Completed, Rule::R6Quiet));
-    true
+fn rule_6_quiet(record: &GroupSnapshot, evidence: Evidence<'_>) -> Option<(Outcome, Rule)> {
+    let quiet = evidence
+        .quiet_until
+        .is_some_and(|until| until >= quiet_deadline(record));
+    quiet.then_some((Outcome::Completed, Rule::R6Quiet))
 }
 
 fn rule_7_nothing_to_apply(round: &Round, record: &GroupSnapshot) -> Option<(Outcome, Rule)> {

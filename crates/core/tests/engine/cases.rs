@@ -33,13 +33,13 @@ fn o_01_increment_is_not_ownership() {
          stable 1 sessioned led by w1
          w1 owns redis,redis-0,redis-1
          counted
-         gen 1 completed by rule 3 applied w1
+         gen 1 completed by rule 3
          stable 2 sessioned led by w1
          w1 owns redis,redis-1
          w2 owns
          unassigned redis-0 revoked since 2 of w1
          counted completed=1 assigned.connector=1 assigned.task=2
-         gen 2 completed by rule 3 applied w1,w2
+         gen 2 completed by rule 3
          stable 3 sessioned led by w1
          w1 owns redis,redis-1
          w2 owns redis-0
@@ -93,7 +93,7 @@ fn o_07_generations_without_records() {
          35.6 ends
          35.7 show",
         "incarnation 1 from generation 75990
-         gen 75990 completed by rule 7 applied
+         gen 75990 completed by rule 7
          missing 119 from 75991: aborted
          stable 76110 sessioned led by a
          a owns
@@ -123,14 +123,14 @@ fn o_09_deleted_while_a_worker_is_away() {
          70.1 ends
          70.1 show",
         "incarnation 1 from generation 214
-         gen 214 completed by rule 7 applied
+         gen 214 completed by rule 4
          stable 215 sessioned led by a
          a owns snow,snow-0,snow-1,snow-3
          unassigned snow-2 lost since 10 of c
          deadline 70 lost
          counted completed=1
          finding stale_statuses c:8083
-         gen 215 completed by rule 7 applied
+         gen 215 completed by rule 7
          stable 216 sessioned led by a
          a owns
          deadline 69.979 leftover
@@ -158,7 +158,7 @@ fn o_11_records_that_are_no_configuration() {
          6.1 ends
          6.2 show",
         "incarnation 1 from generation 20
-         gen 20 completed by rule 7 applied
+         gen 20 completed by rule 7
          stable 21 sessioned led by a
          a owns foo,foo-0
          b owns
@@ -245,9 +245,10 @@ fn o_23_statuses_of_gone_workers() {
          1.1 ends
          1.1 show",
         "incarnation 1 from generation 5
+         gen 5 completed by rule 4
          stable 5 sessioned led by -
          a owns c1,c1-0
-         counted
+         counted completed=1
          finding leader_url_unknown http://old:8083/
          finding stale_statuses old:8083",
     );
@@ -270,11 +271,11 @@ fn o_24_fewer_tasks() {
          3.1 ends
          3.1 show",
         "incarnation 1 from generation 8
-         gen 8 completed by rule 7 applied
+         gen 8 completed by rule 7
          stable 9 sessioned led by a
          a owns c,c-0,c-1
          counted completed=1
-         gen 9 completed by rule 3 applied a
+         gen 9 completed by rule 3
          stable 10 sessioned led by a
          a owns c,c-0,c-1
          counted completed=2 revoked.task.asked=3",
@@ -317,7 +318,7 @@ fn o_29_stopped_connector() {
          5.2 ends
          5.2 show",
         "incarnation 1 from generation 14
-         gen 14 completed by rule 7 applied
+         gen 14 completed by rule 7
          stable 15 sessioned led by a
          a owns c
          counted completed=1
@@ -381,10 +382,10 @@ fn o_50_group_expires() {
          780.0 ends
          781.0 show",
         "incarnation 1 from generation 57
-         gen 57 emptied by rule 1 applied
+         gen 57 emptied by rule 1
          deleted
          incarnation 2 from generation 1
-         gen 1 completed by rule 6 applied a,b
+         gen 1 completed by rule 4
          stable 1 sessioned led by a
          a owns foo
          b owns

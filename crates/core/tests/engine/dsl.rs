@@ -448,22 +448,15 @@ fn print_change(out: &mut String, engine: &Engine, change: &Change) {
     match change {
         Change::Settled(round) => {
             let round = engine.describe(round);
-            let applied: Vec<&str> = round
-                .members
-                .iter()
-                .filter(|member| member.applied == Some(true))
-                .map(|member| member.worker.trim_end_matches(":8083"))
-                .collect();
             writeln!(
                 out,
-                "gen {} {} by {} applied {}",
+                "gen {} {} by {}",
                 round.generation,
                 round.outcome.map_or("open", |outcome| outcome.label()),
                 round
                     .settled_by
                     .unwrap_or("-")
                     .trim_start_matches("generation "),
-                applied.join(","),
             )
             .unwrap();
         }

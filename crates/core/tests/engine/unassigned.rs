@@ -18,13 +18,13 @@ fn revoked_between_two_rounds() {
          9.6 ends
          9.6 show",
         "incarnation 1 from generation 1
-         gen 1 completed by rule 3 applied a
+         gen 1 completed by rule 3
          stable 2 sessioned led by a
          a owns foo,foo-0
          b owns
          unassigned foo-1 revoked since 9 of a
          counted completed=1 assigned.connector=1 assigned.task=2
-         gen 2 completed by rule 3 applied a,b
+         gen 2 completed by rule 3
          stable 3 sessioned led by a
          a owns foo,foo-0
          b owns foo-1
@@ -51,20 +51,20 @@ fn lost_until_the_delay_ends() {
          320.1 ends
          320.1 show",
         "incarnation 1 from generation 7
-         gen 7 completed by rule 7 applied
+         gen 7 completed by rule 7
          stable 8 sessioned led by a
          a owns foo,foo-0
          unassigned foo-1 lost since 20 of c
          deadline 320 lost
          counted completed=1
-         gen 8 completed by rule 7 applied
+         gen 8 completed by rule 7
          stable 9 sessioned led by a
          a owns foo,foo-0
          c owns
          unassigned foo-1 lost since 20 of c
          deadline 320 lost
          counted completed=2
-         gen 9 completed by rule 3 applied c
+         gen 9 completed by rule 3
          stable 10 sessioned led by a
          a owns foo,foo-0
          c owns foo-1
@@ -84,7 +84,7 @@ fn dropped_by_a_present_owner() {
          5.1 ends
          5.1 show",
         "incarnation 1 from generation 3
-         gen 3 completed by rule 7 applied
+         gen 3 completed by rule 7
          stable 4 sessioned led by a
          a owns foo
          b owns
@@ -117,12 +117,12 @@ fn new_until_it_is_really_taken() {
          unassigned foo new since 5 of -
          unassigned foo-0 new since 5.1 of -
          counted
-         gen 1 completed by rule 3 applied a
+         gen 1 completed by rule 3
          stable 2 sessioned led by a
          a owns foo,foo-0
          b owns
          counted completed=1
-         gen 2 aborted by rule 4 applied
+         gen 2 aborted by rule 5
          stable 3 sessioned led by a
          a owns
          b owns
@@ -174,8 +174,8 @@ fn lost_work_lives_across_incarnations() {
          904.0 ends
          904.0 show",
         "incarnation 1 from generation 57
-         gen 58 emptied by rule 1 applied
-         gen 57 unknown by rule 8 applied
+         gen 58 emptied by rule 1
+         gen 57 unknown by rule 8
          empty 58 - led by -
          unassigned foo lost since 9 of a
          counted emptied=1 unknown=1
@@ -206,14 +206,14 @@ fn delay_without_lost_work() {
          3.1 ends
          3.1 show",
         "incarnation 1 from generation 4
-         gen 4 completed by rule 3 applied a,b
+         gen 4 completed by rule 3
          stable 5 sessioned led by a
          a owns foo,foo-0
          b owns foo-1
          c owns
          deadline 1.54 revocation_backoff
          counted completed=1 revoked.task.asked=1
-         gen 5 completed by rule 3 applied b
+         gen 5 completed by rule 3
          stable 6 sessioned led by a
          a owns foo,foo-0
          b owns foo-1
@@ -238,18 +238,18 @@ fn protocol_falls_and_recovers() {
          9.1 ends
          9.1 show",
         "incarnation 1 from generation 30
-         gen 30 completed by rule 7 applied
+         gen 30 completed by rule 7
          stable 31 eager led by a
          downgraded by d
          a owns foo
          b owns foo-0
          d owns foo-1
          counted completed=1
-         gen 31 completed by rule 3 applied a,b
+         gen 31 completed by rule 3
          stable 32 sessioned led by a
          a owns foo
          b owns foo-0,foo-1
-         counted completed=2 revoked.connector.implied=1 revoked.task.implied=1 assigned.connector=1 assigned.task=1",
+         counted completed=2 revoked.connector.implied=1 revoked.task.implied=1 assigned.connector=1 assigned.task=2",
     );
 }
 
@@ -287,15 +287,15 @@ fn mismatch() {
          7.1 ends
          7.1 show",
         "incarnation 1 from generation 3
-         gen 4 mismatch by rule 2 applied
-         gen 3 unknown by rule 8 applied
+         gen 4 mismatch by rule 2
+         gen 3 unknown by rule 8
          stable 4 eager led by a
          a owns
          unassigned foo mismatch since 5 of a
          unassigned foo-0 mismatch since 5 of a
          counted mismatch=1 unknown=1 config_mismatch=1
-         gen 5 completed by rule 7 applied
-         gen 6 mismatch by rule 2 applied
+         gen 5 completed by rule 7
+         gen 6 mismatch by rule 2
          stable 6 sessioned led by a
          a owns foo,foo-0
          counted completed=1 mismatch=2 unknown=1 config_mismatch=2",

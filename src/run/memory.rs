@@ -1,1 +1,0 @@
-//! Bounds the allocator: a sidecar must stay small beside its worker.
