@@ -38,8 +38,7 @@ pub(crate) fn generate(files: &[File]) -> String {
 
 /// Tests stand beside what they test and are not listed.
 fn is_mapped(file: &File, source: &str) -> bool {
-    let tests = file.path.ends_with("/tests.rs") || file.path.contains("/tests/");
-    file.is("rs") && file.path.starts_with(source) && !tests
+    file.is("rs") && file.path.starts_with(source) && !file.is_test()
 }
 
 /// The first sentence of a header, without the marks of links to code.

@@ -21,6 +21,12 @@ impl File {
             .extension()
             .is_some_and(|found| found == extension)
     }
+
+    /// `tests.rs` and `tests/` beside a module, and integration tests.
+    pub(crate) fn is_test(&self) -> bool {
+        let mut parts = self.path.split('/');
+        parts.any(|part| part == "tests" || part == "tests.rs")
+    }
 }
 
 /// All text files that git knows or would add, in order of their paths.

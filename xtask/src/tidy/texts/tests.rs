@@ -81,6 +81,7 @@ fn the_agent_and_the_core_do_not_sleep() {
         &[&told("crates/core/tests/a.rs")],
     );
     check_file("crates/testbed/src/wait.rs", text, &[]);
+    check_file(WAITERS[0], text, &[]);
 }
 
 #[test]
