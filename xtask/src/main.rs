@@ -1,8 +1,15 @@
 //! Everything a contributor runs: dispatches to one module a subcommand.
 
+// Tests may unwrap: a panic there is the failure that is wanted.
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
+mod cargo;
 mod cluster;
+mod docs;
 mod kafka;
 mod scenarios;
+mod test;
+mod tidy;
 
 use clap::{Parser, Subcommand};
 
@@ -15,6 +22,12 @@ struct Args {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Everything CI runs
+    Test(test::Test),
+    /// The rules of the house that no compiler holds
+    Tidy(tidy::Tidy),
+    /// Writes the generated documents, or checks them
+    Docs(docs::Docs),
     /// Published Kafka releases in the local cache
     #[command(subcommand)]
     Kafka(kafka::Command),
@@ -26,6 +39,9 @@ enum Command {
 
 fn main() -> anyhow::Result<()> {
     match Args::parse().command {
+        Command::Test(args) => test::run(&args),
+        Command::Tidy(args) => tidy::run(&args),
+        Command::Docs(args) => docs::run(&args),
         Command::Kafka(command) => kafka::run(&command),
         Command::Cluster(command) => cluster::run(&command),
         Command::Scenarios(args) => scenarios::run(&args),

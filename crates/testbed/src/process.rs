@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::OnceLock;
-use std::sync::mpsc::{self, Sender};
+use std::sync::mpsc::{self, SyncSender};
 use std::thread;
 use std::time::Duration;
 
@@ -14,16 +14,16 @@ use anyhow::{Context, anyhow};
 use crate::os;
 use crate::wait::wait_until;
 
-type Order = (Command, Sender<io::Result<Child>>);
+type Order = (Command, SyncSender<io::Result<Child>>);
 
 /// Starts a command on a thread that lives as long as this process.
 ///
 /// The kernel ties `PR_SET_PDEATHSIG` to the *thread* that forked: a cluster started by a
 /// test thread and kept in a static would die with that thread.
 pub(crate) fn spawn(mut command: Command) -> anyhow::Result<Child> {
-    static SPAWNER: OnceLock<Sender<Order>> = OnceLock::new();
+    static SPAWNER: OnceLock<SyncSender<Order>> = OnceLock::new();
     let spawner = SPAWNER.get_or_init(|| {
-        let (orders, inbox) = mpsc::channel::<Order>();
+        let (orders, inbox) = mpsc::sync_channel::<Order>(0);
         thread::spawn(move || {
             for (mut command, reply) in inbox {
                 // Whoever asked may be gone; then the child has no owner and must not live.
@@ -38,7 +38,7 @@ pub(crate) fn spawn(mut command: Command) -> anyhow::Result<Child> {
     });
     os::die_with_parent(&mut command);
     let program = command.get_program().to_string_lossy().into_owned();
-    let (reply, answer) = mpsc::channel();
+    let (reply, answer) = mpsc::sync_channel(0);
     spawner
         .send((command, reply))
         .map_err(|_| anyhow!("the thread that starts processes has ended"))?;
