@@ -6,6 +6,7 @@
 mod agent;
 mod compare;
 mod membership;
+mod outage;
 mod replay;
 mod stage;
 
@@ -54,7 +55,19 @@ pub const SCENARIOS: &[Scenario] = &[
         script: membership::incident,
         spec: membership::spec,
     },
+    Scenario {
+        name: "outage",
+        shows: "the broker goes away and comes back; a sidecar starts in between",
+        script: outage::outage,
+        spec: outage::spec,
+    },
 ];
+
+/// The scenario of this name.
+#[must_use]
+pub fn named(name: &str) -> Option<&'static Scenario> {
+    SCENARIOS.iter().find(|scenario| scenario.name == name)
+}
 
 impl Scenario {
     /// Runs the script on a new cluster; gives how much was compared.

@@ -87,6 +87,14 @@ impl Agent {
             .context("no group in the answer")
     }
 
+    /// The HTTP status of a path.
+    ///
+    /// # Errors
+    /// When there is no answer.
+    pub fn status(&self, path: &str) -> anyhow::Result<u16> {
+        Ok(rest::request(self.port.number(), "GET", path, None, ANSWER_MAX)?.status)
+    }
+
     /// The exposition.
     ///
     /// # Errors

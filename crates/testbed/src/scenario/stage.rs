@@ -83,16 +83,40 @@ impl Stage {
     /// # Errors
     /// When it cannot be started.
     pub fn add_agent(&mut self, name: &str) -> anyhow::Result<()> {
+        let group = self.group.group_id.clone();
+        self.add_agent_of(name, &group)
+    }
+
+    /// Starts one more sidecar, that watches another group on the same topics.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub fn add_agent_of(&mut self, name: &str, group_id: &str) -> anyhow::Result<()> {
         let bootstrap = self.cluster.bootstrap();
         let folder = self.cluster.folder().to_owned();
-        let agent = Agent::start(
+        let group = Group {
+            group_id: group_id.to_owned(),
+            ..self.group.clone()
+        };
+        let places = (folder.as_path(), self.locks.as_path());
+        self.agents.push(Agent::start(
             &self.program,
             name,
-            (&bootstrap, &self.group),
-            (&folder, &self.locks),
-        )?;
-        self.agents.push(agent);
+            (&bootstrap, &group),
+            places,
+        )?);
         Ok(())
+    }
+
+    /// Stops a sidecar for good.
+    ///
+    /// # Errors
+    /// When there is none, or it does not end well.
+    pub fn remove_agent(&mut self, name: &str) -> anyhow::Result<()> {
+        let place = self.agents.iter().position(|agent| agent.name() == name);
+        self.agents
+            .remove(place.with_context(|| format!("no sidecar {name}"))?)
+            .stop()
     }
 
     /// Kills a sidecar and starts it again under its name.
