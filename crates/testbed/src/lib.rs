@@ -7,6 +7,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 mod admin;
+mod archive;
 mod broker;
 mod clock;
 mod cluster;

@@ -17,6 +17,7 @@ pub fn apt_line() -> String {
 pub struct Tools {
     pub java: PathBuf,
     pub javac: PathBuf,
+    pub jar: PathBuf,
     pub mvn: PathBuf,
 }
 
@@ -38,6 +39,7 @@ impl Tools {
         Ok(Tools {
             java: find("java")?,
             javac: find("javac")?,
+            jar: find("jar")?,
             mvn: find("mvn")?,
         })
     }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use serde_json::Value;
 
+use crate::archive;
 use crate::broker::jvm;
 use crate::fixtures;
 use crate::group::Group;
@@ -168,7 +169,11 @@ impl Worker {
         self.version = version;
     }
 
-    pub(crate) fn spawn(&mut self, cache: &JarCache) -> anyhow::Result<()> {
+    pub(crate) fn spawn(
+        &mut self,
+        cache: &JarCache,
+        training: Option<&Path>,
+    ) -> anyhow::Result<()> {
         if self.process.is_some() {
             bail!("{} is running already", self.name);
         }
@@ -181,7 +186,9 @@ impl Worker {
         properties::write(&self.properties, &self.properties_file())?;
         let logging = logging::configure(self.version, &self.name, &self.folder, &self.log())?;
         let mut command = jvm(cache.tools(), HEAP_MB);
-        command.args(logging);
+        command
+            .args(archive::option(cache, artifact, training)?)
+            .args(logging);
         if let Some(port) = self.jmx_port() {
             let rules = self.folder.join("jmx.yaml");
             fs::write(&rules, JMX_RULES).with_context(|| format!("write {}", rules.display()))?;
