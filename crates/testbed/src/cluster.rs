@@ -40,6 +40,7 @@ pub struct Cluster {
     script: Vec<TruthEvent>,
     jmx: bool,
     training: bool,
+    replicas: u16,
     version: Version,
     cache: JarCache,
     folder: Folder,
@@ -129,6 +130,7 @@ impl Cluster {
             script: Vec::new(),
             jmx,
             training,
+            replicas: spec.offsets_replicas,
             version: spec.version,
             cache,
             folder,
@@ -217,7 +219,7 @@ impl Cluster {
         let artifact = Artifact::Worker(spec.version);
         self.cache.jars(artifact)?;
         fixtures::connectors(&self.cache, artifact)?;
-        let bootstrap = self.bootstrap();
+        let brokers = (self.bootstrap(), self.replicas);
         let name = format!("worker-{}", self.workers.len() + 1);
         let locks = self.cache.root().join("ports");
         let jmx_port = self.jmx.then(|| Port::reserve(&locks)).transpose()?;
@@ -227,7 +229,7 @@ impl Cluster {
             .iter_mut()
             .find(|group| group.group_id == group_id)
             .with_context(|| format!("no group {group_id}"))?;
-        let worker = Worker::prepare(&name, spec, group, &bootstrap, ports, self.folder.path())?;
+        let worker = Worker::prepare(&name, spec, group, &brokers, ports, self.folder.path())?;
         group.workers.push(name.clone());
         self.workers.push(worker);
         Ok(name)

@@ -11,6 +11,7 @@ mod archive;
 mod broker;
 mod clock;
 mod cluster;
+pub mod control;
 mod fixtures;
 mod folder;
 mod format;

@@ -56,7 +56,7 @@ impl Worker {
         name: &str,
         spec: &WorkerSpec,
         group: &Group,
-        bootstrap: &str,
+        (bootstrap, replicas): &(String, u16),
         (port, jmx_port): (Port, Option<Port>),
         cluster_folder: &Path,
     ) -> anyhow::Result<Worker> {
@@ -67,14 +67,14 @@ impl Worker {
         properties::put(
             &mut properties,
             [
-                ("bootstrap.servers", bootstrap.to_owned()),
+                ("bootstrap.servers", bootstrap.clone()),
                 ("group.id", group.group_id.clone()),
                 ("config.storage.topic", group.config_topic.clone()),
                 ("offset.storage.topic", group.offset_topic.clone()),
                 ("status.storage.topic", group.status_topic.clone()),
-                ("config.storage.replication.factor", "1".to_owned()),
-                ("offset.storage.replication.factor", "1".to_owned()),
-                ("status.storage.replication.factor", "1".to_owned()),
+                ("config.storage.replication.factor", replicas.to_string()),
+                ("offset.storage.replication.factor", replicas.to_string()),
+                ("status.storage.replication.factor", replicas.to_string()),
                 // Kafka's default of 25 only costs start time here.
                 ("offset.storage.partitions", "1".to_owned()),
                 ("key.converter", json.clone()),
