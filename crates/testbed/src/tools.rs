@@ -95,7 +95,9 @@ mod tests {
         std::fs::create_dir_all(&folder).unwrap();
         // A runtime without a compiler is the usual half installation.
         std::fs::write(folder.join("java"), "").unwrap();
-        let error = Tools::find_in(&[folder.clone()]).unwrap_err().to_string();
+        let error = Tools::find_in(std::slice::from_ref(&folder))
+            .unwrap_err()
+            .to_string();
         assert!(error.starts_with("javac is not installed"), "{error}");
         assert!(error.ends_with(&apt_line()), "{error}");
         for name in ["javac", "jar", "mvn"] {
