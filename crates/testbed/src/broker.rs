@@ -172,8 +172,7 @@ impl Broker {
             .args(["-cp", &cache.class_path(artifact)?])
             .arg("kafka.Kafka")
             .arg(&file);
-        let output = self.folder.join(format!("{}.out", self.name));
-        self.process = Some(Process::start(&self.name, command, &output)?);
+        self.process = Some(Process::start(&self.name, command, &self.log())?);
         Ok(())
     }
 

@@ -204,8 +204,7 @@ impl Worker {
             .args(["-cp", &class_path])
             .arg("org.apache.kafka.connect.cli.ConnectDistributed")
             .arg(self.properties_file());
-        let output = self.folder.join(format!("{}.out", self.name));
-        self.process = Some(Process::start(&self.name, command, &output)?);
+        self.process = Some(Process::start(&self.name, command, &self.log())?);
         Ok(())
     }
 
