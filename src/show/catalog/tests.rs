@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 
 use super::markdown::fresh_series;
 use super::*;
+use crate::config::golden::committed;
 use crate::show::families::families;
-use crate::show::sample::{calm, committed, member, view};
+use crate::show::sample::{calm, member, view};
 
 #[test]
 fn the_document_is_up_to_date() {
