@@ -63,7 +63,7 @@ impl Agent {
     /// # Errors
     /// A setting that the Kafka client does not take, found before anything is connected.
     pub fn start(plan: Plan, shutdown: &Shutdown) -> Result<Self, ReadError> {
-        let pulse = Arc::new(Pulse::default());
+        let pulse = Arc::new(Pulse::of(plan.groups.len()));
         let groups = plan.groups.iter().map(|_| Arc::new(Answers::default())).collect();
         let agent = AgentStats { started: Some(clock::now()), ..plan.agent };
         let (publisher, published) = watch::channel(Arc::new(Published { groups, agent }));
@@ -159,7 +159,7 @@ impl group::Surroundings for Watcher {
                 .retain(|input| input.group != self.group);
             published.agent.inputs.extend(stats);
         });
-        self.pulse.beat(now);
+        self.pulse.beat(self.place, now);
     }
 }
 

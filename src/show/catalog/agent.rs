@@ -3,6 +3,7 @@
 
 use evenkeel_core::answers::Mode;
 use evenkeel_core::facts::input::Topic;
+use evenkeel_core::wire::DecodeError;
 
 use super::group::GROUP;
 use super::{Count, Family, Label, MetricType, Scope, Values};
@@ -84,7 +85,9 @@ pub static DECODE_ERRORS: Family = counter(
         values: Values::Open("a kind of decoding error; the set is fixed"),
     },
 ])
-.count(Count::OnDemand);
+.count(Count::PerGroup(
+    DecodeError::BINARY_LABELS.len() + 2 * DecodeError::TEXT_LABELS.len(),
+));
 
 pub static UNKNOWN_RECORDS: Family = counter(
     "evenkeel_unknown_records_total",

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use evenkeel_core::answers::{Answers, InputAnswer, Mode};
 use evenkeel_core::facts::input::Topic;
+use evenkeel_core::wire::DecodeError;
 
 use super::bound::largest;
 use super::{Collected, Value};
@@ -87,12 +88,14 @@ fn undecoded<'a>(
     subjects_max: usize,
 ) {
     let topic = input.topic.label();
-    for (kind, count) in &input.decode_errors {
-        out.add(
-            &c::DECODE_ERRORS,
-            [group, topic, kind],
-            Value::Count(*count),
-        );
+    // Counters start at zero, so that the first error is an increase.
+    let kinds: &'static [&'static str] = match input.topic {
+        Topic::Offsets => &DecodeError::BINARY_LABELS,
+        Topic::Config | Topic::Status => &DecodeError::TEXT_LABELS,
+    };
+    for kind in kinds {
+        let count = input.decode_errors.get(*kind).copied().unwrap_or(0);
+        out.add(&c::DECODE_ERRORS, [group, topic, kind], Value::Count(count));
     }
     // Summed, not dropped: these count records, and none may be lost.
     let mut other = input.unknown.get(OTHER).copied().unwrap_or(0);
