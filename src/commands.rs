@@ -1,3 +1,10 @@
 //! The verbs of the command line, one file each.
 
+pub mod capture;
+pub mod config;
 pub mod demo;
+pub mod exit;
+pub mod metrics;
+pub mod replay;
+pub mod run;
+pub mod wiring;

@@ -1,1 +1,48 @@
 //! Real Kafka brokers and Connect workers for tests, and the truth about them.
+//!
+//! Nothing here imports evenkeel-core: what the agent says is compared with what the
+//! brokers, the workers and the script themselves wrote down.
+
+// Tests may unwrap: a panic there is the failure that is wanted.
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
+mod admin;
+mod broker;
+mod clock;
+mod cluster;
+mod fixtures;
+mod folder;
+mod format;
+mod group;
+mod jars;
+mod logging;
+mod os;
+mod ports;
+mod process;
+mod properties;
+mod rest;
+pub mod scenario;
+mod spec;
+mod state;
+mod tools;
+pub mod truth;
+mod version;
+mod wait;
+mod worker;
+
+pub use admin::{TopicSpec, TopicVerb};
+pub use broker::Broker;
+pub use clock::now_ms;
+pub use cluster::Cluster;
+pub use group::Group;
+pub use jars::{Artifact, JarCache};
+pub use os::{block_interrupts, wait_for_interrupt};
+pub use process::Process;
+pub use properties::Properties;
+pub use rest::{Response, request};
+pub use spec::{BrokerSpec, ClusterSpec, GroupSpec, WorkerSpec};
+pub use state::{ClusterState, NodeState, take_down};
+pub use tools::{Tools, apt_line};
+pub use version::Version;
+pub use wait::wait_until;
+pub use worker::Worker;

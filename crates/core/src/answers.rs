@@ -1,0 +1,376 @@
+//! All that may be shown: one immutable value, published by the engine, read by
+//! metrics, API and page alike. What is not here cannot be shown by mistake.
+
+mod labels;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use crate::facts::ids::{Kind, Protocol};
+use crate::facts::input::{Settings, Topic, Trouble};
+use crate::facts::time::{ArrivalTime, EventTime};
+
+/// Everything the engine of one group says at one moment.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Answers {
+    /// What is watched.
+    pub settings: Settings,
+    /// The newest moment the engine knows of, on the group's coordinator clock.
+    pub now: Option<EventTime>,
+    /// The same moment on the agent's clock.
+    pub arrived: Option<ArrivalTime>,
+    /// How well the agent sees, by input.
+    pub inputs: Vec<InputAnswer>,
+    /// The agent's mode: what it can see.
+    pub mode: Mode,
+    /// Whether the group's answers are true now: every input was read to its end
+    /// once, and was confirmed current less than 30 s ago.
+    pub fresh: bool,
+    /// The oldest instant since which the history behind the answers is whole.
+    pub whole_since: Option<EventTime>,
+    /// The group as its newest record describes it; absent until one was read.
+    pub group: Option<GroupAnswer>,
+    /// What is configured; absent until the config topic was read to its end.
+    pub configured: Option<ConfiguredAnswer>,
+    /// Work that should run and has no owner, with its reason.
+    pub unassigned: Vec<UnassignedAnswer>,
+    /// When the scheduled rebalance delay ends, and what it is for.
+    pub deadline: Option<DeadlineAnswer>,
+    /// The last rounds, oldest first, at most `limits::ROUNDS_SHOWN_MAX`.
+    pub rounds: Vec<RoundAnswer>,
+    /// Generations in the last minutes, from the log, history included.
+    pub recent: RecentAnswer,
+    /// What was counted while the agent watched.
+    pub counters: Counters,
+    /// Things about the inputs that a person should know.
+    pub findings: Vec<FindingAnswer>,
+}
+
+/// What the agent can see: the label `mode`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// All three topics.
+    Full,
+    /// The offsets topic cannot be read.
+    NoOffsetsTopic,
+    /// Nothing can be read.
+    #[default]
+    Blind,
+}
+
+/// How well one input is seen.
+#[derive(Debug, Clone, Serialize)]
+pub struct InputAnswer {
+    /// Which.
+    pub topic: Topic,
+    /// Whether it was ever read to the end it had at start.
+    pub caught_up: bool,
+    /// Records between what was read and the newest known end.
+    pub lag_records: i64,
+    /// The last moment at which it was proven that nothing was unread.
+    pub confirmed: Option<ArrivalTime>,
+    /// Why it cannot be read now.
+    pub trouble: Option<Trouble>,
+    /// Records of this input that the engine took, redelivered ones left out.
+    pub records: u64,
+    /// Records that could not be decoded, by the label of the error.
+    pub decode_errors: BTreeMap<String, u64>,
+    /// Records of an unknown type or version, by what they said.
+    pub unknown: BTreeMap<String, u64>,
+}
+
+/// The state of a classic group (`ClassicGroupState`), as far as records tell it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GroupState {
+    /// The newest record has members.
+    Stable,
+    /// The newest record has none.
+    Empty,
+    /// The group was deleted.
+    Dead,
+}
+
+/// The group as its newest record describes it.
+#[derive(Debug, Clone, Serialize)]
+pub struct GroupAnswer {
+    /// Stable, empty or dead.
+    pub state: GroupState,
+    /// How many times the group was created anew since the agent's history begins.
+    pub incarnation: u32,
+    /// Its generation.
+    pub generation: i32,
+    /// When the record was written (coordinator clock).
+    pub recorded: EventTime,
+    /// When its join phase ended (`currentStateTimestamp`), where the record says so.
+    pub join_ended: Option<EventTime>,
+    /// Size of the record's value.
+    pub record_bytes: u64,
+    /// The protocol in force; absent for an empty group and an unknown name.
+    pub protocol: Option<Protocol>,
+    /// The best protocol that this group has proven it can speak.
+    pub protocol_best: Option<Protocol>,
+    /// Set while the protocol is below the best one: the workers that came with the
+    /// fall; empty when the fall was not seen.
+    pub downgraded: Option<Vec<Arc<str>>>,
+    /// The leader's worker.
+    pub leader: Option<Arc<str>>,
+    /// The leader's REST URL, as the assignments say.
+    pub leader_url: Option<Arc<str>>,
+    /// Its members, by worker.
+    pub members: Vec<MemberAnswer>,
+}
+
+/// One member of the newest record.
+#[derive(Debug, Clone, Serialize)]
+pub struct MemberAnswer {
+    /// Kafka's id of this process in the group. Never a label.
+    pub member_id: Arc<str>,
+    /// The label `worker`: `host:port` of the advertised URL; with the client host
+    /// behind an `@` where several members share it.
+    pub worker: Arc<str>,
+    /// The advertised URL.
+    pub url: Arc<str>,
+    /// Kafka client id.
+    pub client_id: Arc<str>,
+    /// Address the member connected from.
+    pub client_host: Arc<str>,
+    /// The member's `session.timeout.ms`.
+    pub session_timeout_ms: i32,
+    /// The member's `rebalance.timeout.ms`.
+    pub rebalance_timeout_ms: i32,
+    /// The offset after the last config record it had read when it joined.
+    pub config_offset: Option<i64>,
+    /// Whether it came with a claim: `false` is a fresh process, or one that dropped
+    /// its work. `None` under the eager protocol, which has no claims.
+    pub claims: Option<bool>,
+    /// What it was told to own after this record.
+    pub owned: Vec<ItemAnswer>,
+    /// What this record told it to start.
+    pub assigned: Vec<ItemAnswer>,
+    /// What this record told it to stop.
+    pub revoked: Vec<ItemAnswer>,
+}
+
+/// A connector (no task) or a task.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct ItemAnswer {
+    /// The connector's name.
+    pub connector: Arc<str>,
+    /// The task's number; absent for the connector instance.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub task: Option<i32>,
+}
+
+/// What is configured, by key.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct ConfiguredAnswer {
+    /// The offset after the last config record that was read.
+    pub config_offset: i64,
+    /// Each connector.
+    pub connectors: Vec<ConnectorAnswer>,
+}
+
+/// A configured connector.
+#[derive(Debug, Clone, Serialize)]
+pub struct ConnectorAnswer {
+    /// Its name.
+    pub connector: Arc<str>,
+    /// Its tasks, by its last applicable commit.
+    pub tasks: i32,
+    /// `STARTED`, `PAUSED` or `STOPPED`.
+    pub target_state: &'static str,
+    /// Whether workers that apply the log in order see fewer tasks (KAFKA-17719).
+    pub config_hazard: bool,
+}
+
+/// Why work has no owner: the label `reason`.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, serde::Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum UnassignedReason {
+    /// Its owner is gone from the group.
+    Lost,
+    /// Its owner is present but claims nothing: it lost its coordinator.
+    Dropped,
+    /// Its owner was told to stop it; the next round hands it out.
+    Revoked,
+    /// Configured and never owned so far.
+    New,
+    /// The round that should have handed it out ended in `CONFIG_MISMATCH`.
+    Mismatch,
+    /// Workers that apply the config log in order do not see it.
+    ConfigHazard,
+    /// No evidence.
+    Unknown,
+}
+
+/// One piece of work without an owner.
+#[derive(Debug, Clone, Serialize)]
+pub struct UnassignedAnswer {
+    /// Which.
+    #[serde(flatten)]
+    pub item: ItemAnswer,
+    /// Why: the oldest unmet cause.
+    pub reason: UnassignedReason,
+    /// Since when, as recorded.
+    pub since: Option<EventTime>,
+    /// Who had it last.
+    pub last_owner: Option<Arc<str>>,
+}
+
+/// What a scheduled delay is for: the label `reason` of the deadline.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, serde::Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum DelayReason {
+    /// Work of a departed owner is parked.
+    Lost,
+    /// Revoking rounds follow each other too quickly (KAFKA-12495).
+    RevocationBackoff,
+    /// A window runs although nothing is lost.
+    Leftover,
+}
+
+/// When the scheduled rebalance delay ends.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct DeadlineAnswer {
+    /// Record time plus the delay that the record carries.
+    pub at: EventTime,
+    /// What for.
+    pub reason: DelayReason,
+    /// The delay that the newest record carries.
+    pub delay_ms: i32,
+}
+
+/// How a generation ended: the label `outcome`.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, serde::Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// Its assignment was taken.
+    Completed,
+    /// It reached no member: no record, or a record that nobody applied.
+    Aborted,
+    /// The leader answered `CONFIG_MISMATCH`.
+    Mismatch,
+    /// It ended without members.
+    Emptied,
+    /// Not proven.
+    Unknown,
+}
+
+/// One generation, with or without a record.
+#[derive(Debug, Clone, Serialize)]
+pub struct RoundAnswer {
+    /// Which incarnation of the group.
+    pub incarnation: u32,
+    /// Its number.
+    pub generation: i32,
+    /// When its record was written; absent when it left none.
+    pub recorded: Option<EventTime>,
+    /// When its join phase ended.
+    pub join_ended: Option<EventTime>,
+    /// From the end of its join phase to its record: the leader's turn.
+    pub sync_ms: Option<i64>,
+    /// How it ended; absent until that is settled.
+    pub outcome: Option<Outcome>,
+    /// The rule that settled it (`docs/episodes.md`).
+    pub settled_by: Option<&'static str>,
+    /// The protocol.
+    pub protocol: Option<Protocol>,
+    /// The leader's worker.
+    pub leader: Option<Arc<str>>,
+    /// The delay it carried.
+    pub delay_ms: i32,
+    /// What each member was told.
+    pub members: Vec<RoundMember>,
+}
+
+/// What a round told one member.
+#[derive(Debug, Clone, Serialize)]
+pub struct RoundMember {
+    /// The worker.
+    pub worker: Arc<str>,
+    /// What it was told to start.
+    pub assigned: Vec<ItemAnswer>,
+    /// What it was told to stop.
+    pub revoked: Vec<ItemAnswer>,
+    /// How much it owned after it, by kind: connectors, tasks.
+    pub owned: (u32, u32),
+}
+
+/// Generations in the last minutes: the label `window`.
+#[derive(Debug, Clone, Copy, Default, Serialize)]
+pub struct RecentAnswer {
+    /// In the last two minutes.
+    pub in_2m: u64,
+    /// In the last ten.
+    pub in_10m: u64,
+    /// In the last thirty.
+    pub in_30m: u64,
+}
+
+/// How work left its owner: the label `how`.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, serde::Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum RevocationHow {
+    /// The leader asked, and it is proven that the owner obeyed.
+    Asked,
+    /// An eager member stops all it has before it joins.
+    Implied,
+    /// The owner lost its coordinator and stopped by itself.
+    Dropped,
+}
+
+/// What was counted while the agent watched. Kept in the engine's state.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, serde::Deserialize)]
+pub struct Counters {
+    /// Settled generations by outcome.
+    #[serde(with = "crate::facts::pairs")]
+    pub generations: BTreeMap<Outcome, u64>,
+    /// Work taken away, by kind and how.
+    #[serde(with = "crate::facts::pairs")]
+    pub revocations: BTreeMap<(Kind, RevocationHow), u64>,
+    /// Work handed out and taken, by kind.
+    #[serde(with = "crate::facts::pairs")]
+    pub assignments: BTreeMap<Kind, u64>,
+    /// Assignments that carried an error, by its name.
+    #[serde(with = "crate::facts::pairs")]
+    pub assignment_errors: BTreeMap<AssignmentError, u64>,
+    /// Generations whose leader is another member than the one before.
+    pub leader_changes: u64,
+}
+
+/// The error of an assignment: the label `error`.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, serde::Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum AssignmentError {
+    /// `ConnectProtocol.Assignment.CONFIG_MISMATCH` (1).
+    ConfigMismatch,
+    /// A number that no released Connect writes.
+    Other,
+}
+
+/// Something about the inputs that a person should know.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct FindingAnswer {
+    /// Which kind of finding.
+    pub finding: &'static str,
+    /// What it is about: a worker, a topic, a connector.
+    pub subject: String,
+    /// The finding in a sentence.
+    pub text: String,
+    /// When it was first seen, where an input tells.
+    pub since: Option<EventTime>,
+}

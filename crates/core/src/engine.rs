@@ -1,0 +1,269 @@
+//! One engine, one group: takes inputs, gives answers.
+//!
+//! `apply` is a function of the engine's state and one input; the state is one
+//! serialisable value. No clock is read: time passes by inputs alone, and a timer fires
+//! only when it is proven that no record older than it is still unread. So the same
+//! inputs give the same answers, on any day, on any machine.
+
+mod counting;
+mod findings;
+mod publish;
+mod records;
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::answers::{Answers, Counters, Outcome, RoundAnswer};
+use crate::facts::ids::Names;
+use crate::facts::input::{Input, InputKind, Settings, Start, Topic};
+use crate::facts::observation::GroupSnapshot;
+use crate::facts::time::{ArrivalTime, EventTime};
+use crate::story::barrier::{Progress, Started};
+use crate::story::findings::{Findings, Kind};
+use crate::story::recent::RecentGenerations;
+use crate::story::rounds::{Evidence, Round, Rounds};
+use crate::view::configured::Configured;
+use crate::view::protocol::ProtocolView;
+use crate::view::statuses::Statuses;
+use crate::view::unassigned::Ownership;
+
+/// Derives everything about one group.
+#[derive(Debug, Default)]
+pub struct Engine {
+    state: State,
+}
+
+/// Everything an engine knows: one value that can be written down and read back.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct State {
+    settings: Settings,
+    names: Names,
+    clock: Clock,
+    progress: Progress,
+    tallies: records::Tallies,
+    group: GroupNow,
+    configured: Configured,
+    statuses: Statuses,
+    ownership: Ownership,
+    protocol: ProtocolView,
+    rounds: Rounds,
+    recent: RecentGenerations,
+    counters: Counters,
+    findings: Findings,
+    /// What the input at hand changed; empty between inputs.
+    #[serde(skip)]
+    changes: Vec<Change>,
+}
+
+/// What is known of the two clocks.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+struct Clock {
+    /// The newest input.
+    arrived: Option<ArrivalTime>,
+    /// The newest group record, or the newest instant before which none is unread.
+    event: Option<EventTime>,
+    /// The smallest delay between a live group record and its arrival.
+    delay_ms_min: Option<i64>,
+    /// When reading of the offsets topic began.
+    watched_since: Option<EventTime>,
+}
+
+/// The newest group record and where it stands in the group's life.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+struct GroupNow {
+    newest: Option<Arc<GroupSnapshot>>,
+    /// When the agent had it.
+    newest_arrived: Option<ArrivalTime>,
+    /// When the group was deleted, if its newest record says so.
+    deleted: Option<EventTime>,
+    /// Creations seen; the first record that was read makes it 1.
+    incarnation: u32,
+    /// The oldest record that was read.
+    history_from: Option<EventTime>,
+    /// The config offset of the oldest record that names one.
+    seen_from: Option<i64>,
+    /// Whether the round before the newest one revoked something.
+    revoked_before: bool,
+}
+
+/// What an input changed: what the log tells a person, and what replays compare.
+#[derive(Debug, Clone)]
+pub enum Change {
+    /// A generation was settled; [`Engine::describe`] says it in names.
+    Settled(Box<Round>),
+    /// Numbers that left no record.
+    Missing {
+        /// The first of them.
+        first: i32,
+        /// How many.
+        count: u64,
+        /// How they ended.
+        outcome: Outcome,
+    },
+    /// The group was created, as far as the agent saw.
+    Created {
+        /// How many creations were seen so far.
+        incarnation: u32,
+        /// The first generation seen of it.
+        generation: i32,
+    },
+    /// The group was deleted.
+    Deleted,
+    /// An input was read to the end it had at start.
+    CaughtUp {
+        /// Which.
+        input: Topic,
+    },
+}
+
+// === impl Engine ===
+
+impl Engine {
+    /// An engine that knows nothing yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// An engine that goes on where another stood.
+    #[must_use]
+    pub fn restore(state: State) -> Self {
+        Self { state }
+    }
+
+    /// Everything this engine knows.
+    #[must_use]
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// Takes one input.
+    pub fn apply(&mut self, input: &Input) -> Vec<Change> {
+        let state = &mut self.state;
+        let blind = Topic::ALL.map(|topic| state.progress.of(topic).confirmed().is_none());
+        state.clock.arrived = state.clock.arrived.max(Some(input.at));
+        match &input.kind {
+            InputKind::Settings(settings) => state.take_settings(settings),
+            InputKind::Start(start) => state.take_start(start, input.at),
+            InputKind::Record(record) => {
+                if state
+                    .progress
+                    .record(record.topic, record.partition, record.offset)
+                {
+                    state.take_record(record, input.at);
+                }
+            }
+            InputKind::Reached(reached) => state.progress.reached(reached),
+            InputKind::Ends(ends) => state.progress.ends(ends),
+            InputKind::Access(access) => state.progress.access(access),
+            InputKind::Tick => {}
+        }
+        state.advance();
+        for (topic, was_blind) in Topic::ALL.into_iter().zip(blind) {
+            if was_blind && state.progress.of(topic).confirmed().is_some() {
+                state.changes.push(Change::CaughtUp { input: topic });
+            }
+        }
+        std::mem::take(&mut state.changes)
+    }
+
+    /// Whether the agent should ask now where the topics end: a verdict waits for it.
+    #[must_use]
+    pub fn wants_ends(&self) -> bool {
+        self.state
+            .rounds
+            .waits_since()
+            .is_some_and(|since| !self.state.progress.passed(since))
+    }
+
+    /// A settled round as it may be shown.
+    #[must_use]
+    pub fn describe(&self, round: &Round) -> RoundAnswer {
+        publish::round(&self.state.names, round)
+    }
+
+    /// All that may be shown.
+    #[must_use]
+    pub fn answers(&self) -> Answers {
+        publish::answers(&self.state)
+    }
+}
+
+// === impl State ===
+
+impl State {
+    fn take_settings(&mut self, settings: &Settings) {
+        if self.configured.next_offset() == 0 {
+            let discards = settings
+                .worker_release
+                .as_deref()
+                .is_none_or(discards_early_commits);
+            self.configured = Configured::new(discards);
+        }
+        self.settings = settings.clone();
+    }
+
+    fn take_start(&mut self, start: &Start, at: ArrivalTime) {
+        if start.topic == Topic::Offsets && self.clock.watched_since.is_none() {
+            self.clock.watched_since = Some(at.as_event(0));
+        }
+        if self.progress.start(start) == Started::Anew {
+            self.topic_anew(start.topic);
+        }
+    }
+
+    fn topic_anew(&mut self, topic: Topic) {
+        let name = match topic {
+            Topic::Offsets => &self.settings.offsets_topic,
+            Topic::Config => &self.settings.config_topic,
+            Topic::Status => &self.settings.status_topic,
+        };
+        self.findings.raise(Kind::TopicAnew, name.clone(), self.clock.event, || {
+            "the topic was deleted and created again; what was read from it before no longer holds"
+                .to_owned()
+        });
+        match topic {
+            // The group's life goes on in the new topic; its records tell how.
+            Topic::Offsets => {}
+            Topic::Config => self.configured.clear(),
+            Topic::Status => self.statuses.clear(),
+        }
+    }
+
+    /// Lets time pass as far as it is proven that no older group record is unread, and
+    /// settles what can be settled.
+    fn advance(&mut self) {
+        self.clock.event = self.clock.event.max(self.quiet_until());
+        self.settle_rounds();
+    }
+
+    /// The instant up to which no group record is unread, on the coordinator's clock.
+    fn quiet_until(&self) -> Option<EventTime> {
+        let confirmed = self.progress.of(Topic::Offsets).confirmed();
+        confirmed.map(|at| at.as_event(self.clock.delay_ms_min.unwrap_or(0)))
+    }
+
+    fn settle_rounds(&mut self) {
+        let settled = self.rounds.settle(Evidence {
+            statuses: &self.statuses,
+            progress: &self.progress,
+            quiet_until: self.quiet_until(),
+            watched_since: self.clock.watched_since,
+        });
+        for round in settled {
+            self.settled(round);
+        }
+    }
+}
+
+/// Whether workers of this release discard a commit that precedes its connector:
+/// 3.7.1, and 3.8.0 and later (KAFKA-16838). A release that cannot be read counts as new.
+fn discards_early_commits(release: &str) -> bool {
+    let mut numbers = release.split(['.', '-']).map(str::parse::<u32>);
+    let mut number = || numbers.next().and_then(Result::ok);
+    let Some(major) = number() else {
+        return true;
+    };
+    (major, number().unwrap_or(0), number().unwrap_or(0)) >= (3, 7, 1)
+}

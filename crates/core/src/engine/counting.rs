@@ -1,0 +1,105 @@
+//! Counts each thing once, when its verdict is settled, and only what ends while the
+//! agent watches: a restart, a catch-up or a replayed history never makes a counter jump.
+
+use crate::answers::{Outcome, RevocationHow};
+use crate::engine::{Change, State};
+use crate::facts::ids::{Kind, Protocol, WorkItem};
+use crate::facts::observation::{Claim, GroupSnapshot};
+use crate::story::rounds::Round;
+
+// === impl State ===
+
+impl State {
+    /// A round is settled: tells it and counts it.
+    pub(super) fn settled(&mut self, round: Round) {
+        self.count_round(&round);
+        self.changes.push(Change::Settled(Box::new(round)));
+    }
+
+    fn count_round(&mut self, round: &Round) {
+        let Some((outcome, _)) = round.outcome.filter(|_| round.counts) else {
+            return;
+        };
+        self.count_generations(outcome, 1);
+        if outcome != Outcome::Completed {
+            return;
+        }
+        for member in round.members() {
+            for item in &member.assigned {
+                let count = self.counters.assignments.entry(item.kind()).or_default();
+                *count = count.saturating_add(1);
+            }
+            add(
+                &mut self.counters.revocations,
+                RevocationHow::Asked,
+                &member.revoked,
+            );
+        }
+        if round.next.is_some() {
+            self.count_implied(round);
+        }
+    }
+
+    /// An eager member stops all it has before it joins again: counted once it is known
+    /// both that it had it and that it joined.
+    pub(super) fn count_implied(&mut self, round: &Round) {
+        let eager = round
+            .record
+            .as_deref()
+            .is_some_and(|r| r.protocol == Some(Protocol::Eager));
+        let live = round.next.is_some_and(|next| next.live);
+        if !(eager && live && round.applied() == Some(true)) {
+            return;
+        }
+        for member in round.stayers() {
+            add(
+                &mut self.counters.revocations,
+                RevocationHow::Implied,
+                &member.told,
+            );
+        }
+    }
+
+    pub(super) fn count_generations(&mut self, outcome: Outcome, count: u64) {
+        let sum = self.counters.generations.entry(outcome).or_default();
+        *sum = sum.saturating_add(count);
+    }
+
+    /// Counts what a live record shows by itself; `before` is the record before it in
+    /// the same incarnation.
+    pub(super) fn count_record(&mut self, before: Option<&GroupSnapshot>, now: &GroupSnapshot) {
+        if let Some(error) = now.error {
+            let count = self.counters.assignment_errors.entry(error).or_default();
+            *count = count.saturating_add(1);
+        }
+        let Some(before) = before else {
+            return;
+        };
+        if before.leader.is_some() && now.leader.is_some() && before.leader != now.leader {
+            self.counters.leader_changes = self.counters.leader_changes.saturating_add(1);
+        }
+        if before.protocol.is_some_and(Protocol::is_cooperative) {
+            for member in &before.members {
+                let present = now.member(&member.id);
+                if present.is_some_and(|present| present.claim == Claim::Nothing) {
+                    add(
+                        &mut self.counters.revocations,
+                        RevocationHow::Dropped,
+                        &member.told,
+                    );
+                }
+            }
+        }
+    }
+}
+
+fn add(
+    counts: &mut std::collections::BTreeMap<(Kind, RevocationHow), u64>,
+    how: RevocationHow,
+    items: &[WorkItem],
+) {
+    for item in items {
+        let count = counts.entry((item.kind(), how)).or_default();
+        *count = count.saturating_add(1);
+    }
+}

@@ -1,0 +1,69 @@
+//! A record of the config topic, in our words.
+
+use crate::facts::ids::{Names, WorkItem};
+use crate::facts::observation::{ConfigFact, TargetState};
+use crate::wire::DecodeError;
+use crate::wire::config_record::{
+    ConfigKey, ConfigRecord, ConfigValue, TargetState as WireTargetState,
+};
+
+/// Reads a record whose value went through redaction.
+///
+/// # Errors
+/// A key or value that Connect does not write, or one that was not redacted.
+pub fn decode(
+    key: Option<&[u8]>,
+    value: Option<&[u8]>,
+    names: &mut Names,
+) -> Result<ConfigFact, DecodeError> {
+    let Some(key) = key else {
+        return Ok(ConfigFact::Unknown);
+    };
+    let record = ConfigRecord::decode(key, value)?;
+    Ok(match (record.key, record.value) {
+        (ConfigKey::Connector { connector }, ConfigValue::Properties { content, .. }) => {
+            ConfigFact::Connector(names.intern(connector), Some(content.ordinal))
+        }
+        (ConfigKey::Connector { connector }, _) => {
+            ConfigFact::ConnectorDeleted(names.intern(connector))
+        }
+        (ConfigKey::Task { connector, task }, value) => {
+            let item = WorkItem {
+                connector: names.intern(connector),
+                task,
+            };
+            match value {
+                ConfigValue::Properties { content, .. } => {
+                    ConfigFact::Task(item, Some(content.ordinal))
+                }
+                _ => ConfigFact::TaskDeleted(item),
+            }
+        }
+        (ConfigKey::Commit { connector }, ConfigValue::Commit { tasks }) => {
+            ConfigFact::Commit(names.intern(connector), tasks)
+        }
+        (ConfigKey::Commit { connector }, _) => ConfigFact::CommitDeleted(names.intern(connector)),
+        (ConfigKey::TargetState { connector }, ConfigValue::TargetState { state, .. }) => {
+            let id = names.intern(connector);
+            match state {
+                WireTargetState::Started => ConfigFact::Target(id, TargetState::Started),
+                WireTargetState::Paused => ConfigFact::Target(id, TargetState::Paused),
+                WireTargetState::Stopped => ConfigFact::Target(id, TargetState::Stopped),
+                // A state of a later release says nothing about configured work.
+                WireTargetState::Other(_) => ConfigFact::NoWork,
+            }
+        }
+        (ConfigKey::TargetState { connector }, _) => {
+            ConfigFact::TargetDeleted(names.intern(connector))
+        }
+        (ConfigKey::SessionKey, ConfigValue::SessionKey { .. }) => ConfigFact::SessionKey,
+        (
+            ConfigKey::SessionKey
+            | ConfigKey::Restart { .. }
+            | ConfigKey::TasksFencing { .. }
+            | ConfigKey::LoggerCluster { .. },
+            _,
+        ) => ConfigFact::NoWork,
+        (ConfigKey::Unknown, _) => ConfigFact::Unknown,
+    })
+}

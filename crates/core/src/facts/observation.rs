@@ -1,0 +1,259 @@
+//! What one record says, in our words: the only thing the floors above see.
+//!
+//! Nothing here is derived from more than one record.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::answers::AssignmentError;
+use crate::facts::ids::{ConnectorId, Protocol, WorkItem};
+use crate::facts::time::EventTime;
+
+/// What one group-metadata record says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GroupSnapshot {
+    /// Offset of the record in the offsets partition.
+    pub offset: i64,
+    /// When it was written: the coordinator's clock.
+    pub recorded: EventTime,
+    /// `currentStateTimestamp`: the end of the join phase, or the instant the group
+    /// became empty. Absent before value version 2.
+    pub join_ended: Option<EventTime>,
+    /// The generation.
+    pub generation: i32,
+    /// The protocol, if it is one that Connect speaks.
+    pub protocol: Option<Protocol>,
+    /// The member id of the leader.
+    pub leader: Option<Arc<str>>,
+    /// The leader's URL as the assignments say it.
+    pub leader_url: Option<Arc<str>>,
+    /// The error that the leader put into the assignments.
+    pub error: Option<AssignmentError>,
+    /// The scheduled delay that the leader put into the assignments.
+    pub delay_ms: i32,
+    /// The config offset that the assignments were computed from.
+    pub config_offset: Option<i64>,
+    /// The members, by member id.
+    pub members: Vec<Arc<Member>>,
+    /// Size of the value.
+    pub bytes: u64,
+}
+
+/// One member of a group-metadata record.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Member {
+    /// Kafka's id for this process in the group.
+    pub id: Arc<str>,
+    /// Its client id.
+    pub client_id: Arc<str>,
+    /// The address it connected from, without Java's leading slash.
+    pub client_host: Arc<str>,
+    /// Its `session.timeout.ms`.
+    pub session_timeout_ms: i32,
+    /// Its `rebalance.timeout.ms`; the session timeout in records without one.
+    pub rebalance_timeout_ms: i32,
+    /// Its advertised URL.
+    pub url: Arc<str>,
+    /// `host:port` of that URL: what status records call `worker_id`.
+    pub worker: Arc<str>,
+    /// The offset after the last config record it had read when it joined.
+    pub config_offset: Option<i64>,
+    /// What it said it owns when it joined.
+    pub claim: Claim,
+    /// Leftovers of the last assignment it received, carried in its claim.
+    pub leftover: Option<Leftover>,
+    /// What the leader told it to start (cooperative) or to own (eager). Sorted.
+    pub assigned: Vec<WorkItem>,
+    /// What the leader told it to stop. Sorted.
+    pub revoked: Vec<WorkItem>,
+    /// What it owns once it obeys: claim − revoked + assigned. Sorted.
+    pub told: Vec<WorkItem>,
+    /// Hash of the bytes all this was read from: equal bytes are not read again.
+    pub fingerprint: u64,
+}
+
+/// What a member said it owns.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Claim {
+    /// The protocol has no claims (eager), or its bytes could not be read.
+    Unsaid,
+    /// Nothing remembered: a fresh process, or one that dropped its work.
+    Nothing,
+    /// These items, sorted, each once.
+    Items(Vec<WorkItem>),
+}
+
+/// The fields of a claim that are left over from the last assignment received.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Leftover {
+    /// Member id of the leader that sent it.
+    pub leader: Arc<str>,
+    /// The config offset it was computed from.
+    pub config_offset: i64,
+    /// The delay it carried.
+    pub delay_ms: i32,
+}
+
+/// What one record of the config topic says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ConfigFact {
+    /// A connector's configuration was written; the number stands for its content.
+    Connector(ConnectorId, Option<u32>),
+    /// A connector's configuration was deleted.
+    ConnectorDeleted(ConnectorId),
+    /// A task's configuration was written, to be applied by the next commit.
+    Task(WorkItem, Option<u32>),
+    /// A task's configuration was deleted.
+    TaskDeleted(WorkItem),
+    /// The connector's tasks are now this many.
+    Commit(ConnectorId, i32),
+    /// The connector's commit was deleted.
+    CommitDeleted(ConnectorId),
+    /// What the connector should do.
+    Target(ConnectorId, TargetState),
+    /// The target state was deleted: started, by default.
+    TargetDeleted(ConnectorId),
+    /// A session key: proof that the group spoke the sessioned protocol (KIP-507).
+    SessionKey,
+    /// A record that changes no configured work: restart, fencing, logger level.
+    NoWork,
+    /// A key that no released Connect writes, or a record that could not be read: it
+    /// still moves the config offset.
+    Unknown,
+}
+
+/// What a connector should do (KIP-875).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum TargetState {
+    /// Run.
+    #[default]
+    Started,
+    /// Stay assigned, do nothing.
+    Paused,
+    /// Have no tasks.
+    Stopped,
+}
+
+/// What one record of the status topic says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum StatusFact {
+    /// A connector or task changed its state.
+    State(Status),
+    /// Its status was deleted: it is no longer configured.
+    Destroyed(WorkItem),
+    /// A record about topic usage (KIP-558).
+    NoState,
+    /// A key that no released Connect writes.
+    Unknown,
+}
+
+/// A state as its worker wrote it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Status {
+    /// Whose.
+    pub item: WorkItem,
+    /// The state.
+    pub state: RunState,
+    /// Who wrote it.
+    pub worker: Arc<str>,
+    /// The last generation that worker had completed.
+    pub generation: i32,
+}
+
+/// The states of `AbstractStatus.State`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum RunState {
+    /// Started.
+    Running,
+    /// Not polling, on request.
+    Paused,
+    /// Stopped, on request (connectors only).
+    Stopped,
+    /// Stopped by its worker.
+    Unassigned,
+    /// Dead by an error.
+    Failed,
+    /// Between stop and start of a requested restart.
+    Restarting,
+    /// Never stored by released code, but a name of the set.
+    Destroyed,
+    /// A name that no released Connect writes.
+    Unknown,
+}
+
+// === impl GroupSnapshot ===
+
+impl GroupSnapshot {
+    /// The member with this id.
+    #[must_use]
+    pub fn member(&self, id: &str) -> Option<&Arc<Member>> {
+        self.members
+            .binary_search_by(|member| (*member.id).cmp(id))
+            .ok()
+            .and_then(|index| self.members.get(index))
+    }
+
+    /// The leader's member entry.
+    #[must_use]
+    pub fn leader_member(&self) -> Option<&Arc<Member>> {
+        self.leader.as_ref().and_then(|id| self.member(id))
+    }
+
+    /// How long the coordinator waits for the slowest member: the largest
+    /// `rebalance.timeout.ms` (`ClassicGroup.rebalanceTimeoutMs`).
+    #[must_use]
+    pub fn rebalance_timeout_ms_max(&self) -> i32 {
+        self.members
+            .iter()
+            .map(|member| member.rebalance_timeout_ms)
+            .max()
+            .unwrap_or(0)
+    }
+
+    /// Whether several members advertise the same worker, so that a status cannot be
+    /// told from another's.
+    #[must_use]
+    pub fn shares_worker(&self, worker: &str) -> bool {
+        self.members
+            .iter()
+            .filter(|member| &*member.worker == worker)
+            .count()
+            > 1
+    }
+}
+
+// === impl Member ===
+
+impl Member {
+    /// What it said it owns when it joined, as far as it said.
+    #[must_use]
+    pub fn claimed(&self) -> &[WorkItem] {
+        match &self.claim {
+            Claim::Items(items) => items,
+            Claim::Nothing | Claim::Unsaid => &[],
+        }
+    }
+
+    /// Whether this record told it to change anything.
+    #[must_use]
+    pub fn has_deltas(&self) -> bool {
+        !self.assigned.is_empty() || !self.revoked.is_empty()
+    }
+}
+
+// === impl TargetState ===
+
+impl TargetState {
+    /// Kafka's name for it.
+    #[must_use]
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Started => "STARTED",
+            Self::Paused => "PAUSED",
+            Self::Stopped => "STOPPED",
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! Every bound of the core, with its unit and its reason.
+
+/// Rounds shown in the answers: an hour of a calm group, a minute of a loop.
+pub const ROUNDS_SHOWN_MAX: usize = 64;
+
+/// Rounds whose outcome is not settled. A loop of 250 generations a second that waits
+/// one second for its barrier needs 250; beyond this the oldest is settled as unknown.
+pub const ROUNDS_OPEN_MAX: usize = 1024;
+
+/// Answers about a topic's end that were not read up to yet. Older ones are met first,
+/// so the first and the newest are enough; a few more keep the steps small.
+pub const ENDS_PENDING_MAX: usize = 8;
+
+/// Milliseconds after which an input that was not confirmed current makes the group's
+/// answers stale.
+pub const FRESH_MS_MAX: i64 = 30_000;
+
+/// Milliseconds between a deadline on the coordinator's clock and the proof that no
+/// record older than it is still on its way: the coordinator's linger and the
+/// replication of one append (`offsets.commit.timeout.ms` bounds the latter at 5 s).
+pub const TIMER_SLACK_MS: i64 = 5_000;
+
+/// Proofs kept that a worker completed a generation: (worker, generation) pairs.
+pub const GENERATION_PROOFS_MAX: usize = 4096;
+
+/// Seconds of generations kept for the recent windows.
+pub const RECENT_WINDOW_S_MAX: i64 = 1800;
+
+/// Findings shown at once.
+pub const FINDINGS_MAX: usize = 100;
+
+/// Distinct unknown types and versions counted apart; the rest counts as `other`.
+pub const UNKNOWN_LABELS_MAX: usize = 20;
+
+/// Items that left their owner and are not configured, remembered in case they are
+/// configured again before anybody owns them.
+pub const UNOWNED_MEMORY_MAX: usize = 100_000;
+
+/// Milliseconds without proof that nothing is unread after which a missing generation
+/// number is no longer proof of an aborted round: the broker may have compacted the
+/// records in between away.
+pub const WHOLE_GAP_MS_MAX: i64 = 60_000;
+
+/// Task numbers held in a dense table; larger ones, which only damaged bytes have, cost
+/// a tree instead of memory.
+pub const TASKS_DENSE_MAX: usize = 10_000;
+
+/// Tasks of one connector that are taken as configured. A commit may name any number; more
+/// than this is a damaged or hostile record, and the rest is left out with a finding.
+pub const TASKS_PER_CONNECTOR_MAX: i32 = 10_000;
+
+/// Connector names remembered. Names are never forgotten while the agent runs, so a
+/// script that creates and deletes for ever must meet a bound: later names share one.
+pub const NAMES_MAX: usize = 200_000;

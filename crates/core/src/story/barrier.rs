@@ -1,0 +1,226 @@
+//! How far each input was read, and what that proves.
+//!
+//! One mechanism answers four questions. The agent asks where a topic ends; once
+//! everything below those ends was read, nothing written before the question is unread.
+//! The instant of the newest question so met is the topic's *confirmation*:
+//! - catch-up: it was confirmed at all;
+//! - freshness: it was confirmed a short while ago;
+//! - lag: the distance to the newest known end;
+//! - the barrier of a record: all topics are confirmed by a question asked after it.
+//!
+//! An offset that a record names but no end reaches (another cluster's config topic,
+//! three partitions, a topic created anew) is therefore never waited for: the barrier
+//! passes, and the missing offset is a finding.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use serde::{Deserialize, Serialize};
+
+use crate::facts::input::{Access, Ends, Reached, Start, Topic, Trouble};
+use crate::facts::time::ArrivalTime;
+use crate::limits::ENDS_PENDING_MAX;
+
+/// How far the three inputs were read.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Progress {
+    offsets: TopicProgress,
+    config: TopicProgress,
+    status: TopicProgress,
+}
+
+/// How far one topic was read.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct TopicProgress {
+    partitions: BTreeMap<i32, PartitionProgress>,
+    /// Questions whose ends were not read up to yet, oldest first.
+    pending: VecDeque<Ends>,
+    confirmed: Option<ArrivalTime>,
+    trouble: Option<Trouble>,
+}
+
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+struct PartitionProgress {
+    /// Everything below was read.
+    next: i64,
+    /// The newest known end.
+    end: i64,
+    /// Records from here on were written while the agent watched.
+    live_from: i64,
+}
+
+/// What a new start of reading means for what was derived so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Started {
+    /// Reading begins, or goes on.
+    Continues,
+    /// The topic is another one: everything read from it no longer holds.
+    Anew,
+}
+
+// === impl Progress ===
+
+impl Progress {
+    /// One topic's progress.
+    #[must_use]
+    pub fn of(&self, topic: Topic) -> &TopicProgress {
+        match topic {
+            Topic::Offsets => &self.offsets,
+            Topic::Config => &self.config,
+            Topic::Status => &self.status,
+        }
+    }
+
+    fn of_mut(&mut self, topic: Topic) -> &mut TopicProgress {
+        match topic {
+            Topic::Offsets => &mut self.offsets,
+            Topic::Config => &mut self.config,
+            Topic::Status => &mut self.status,
+        }
+    }
+
+    /// Reading of a partition begins.
+    pub fn start(&mut self, start: &Start) -> Started {
+        self.of_mut(start.topic).start(start)
+    }
+
+    /// A record arrived. `false` if it was read before: it must not be applied again.
+    pub fn record(&mut self, topic: Topic, partition: i32, offset: i64) -> bool {
+        let topic = self.of_mut(topic);
+        let place = topic.partitions.entry(partition).or_default();
+        if offset < place.next {
+            return false;
+        }
+        place.next = offset.saturating_add(1);
+        place.end = place.end.max(place.next);
+        topic.confirm();
+        true
+    }
+
+    /// Everything below an offset was read.
+    pub fn reached(&mut self, reached: &Reached) {
+        let topic = self.of_mut(reached.topic);
+        let place = topic.partitions.entry(reached.partition).or_default();
+        place.next = place.next.max(reached.offset);
+        place.end = place.end.max(place.next);
+        topic.confirm();
+    }
+
+    /// The agent learnt where a topic ends.
+    pub fn ends(&mut self, ends: &Ends) {
+        let topic = self.of_mut(ends.topic);
+        for (partition, end) in &ends.ends {
+            let place = topic.partitions.entry(*partition).or_default();
+            place.end = (*end).max(place.next);
+        }
+        if topic.pending.len() >= ENDS_PENDING_MAX {
+            // The oldest is met first and the newest proves most: one in the middle goes.
+            topic.pending.remove(ENDS_PENDING_MAX / 2);
+        }
+        topic.pending.push_back(ends.clone());
+        topic.confirm();
+    }
+
+    /// A topic became readable, or stopped being so.
+    pub fn access(&mut self, access: &Access) {
+        self.of_mut(access.topic).trouble = access.trouble;
+    }
+
+    /// Whether nothing that was written before `since` is unread, in any topic that can
+    /// be read at all. A topic without the right to read it, or that does not exist,
+    /// is not waited for.
+    #[must_use]
+    pub fn passed(&self, since: ArrivalTime) -> bool {
+        Topic::ALL
+            .into_iter()
+            .map(|topic| self.of(topic))
+            .all(|topic| {
+                topic.is_beyond_reach()
+                    || topic.confirmed.is_some_and(|confirmed| confirmed >= since)
+            })
+    }
+}
+
+// === impl TopicProgress ===
+
+impl TopicProgress {
+    fn start(&mut self, start: &Start) -> Started {
+        let known = self.partitions.get(&start.partition).copied();
+        if start.anew {
+            self.partitions.remove(&start.partition);
+            self.pending.clear();
+            self.confirmed = None;
+        }
+        let place = self.partitions.entry(start.partition).or_default();
+        place.next = place.next.max(start.offset);
+        place.end = place.end.max(start.end);
+        match known {
+            // Another topic's records are new to everybody, however low their offsets.
+            Some(_) if start.anew => place.live_from = 0,
+            Some(_) => {}
+            None => place.live_from = start.end,
+        }
+        if start.anew {
+            Started::Anew
+        } else {
+            Started::Continues
+        }
+    }
+
+    fn confirm(&mut self) {
+        while let Some(ends) = self.pending.front() {
+            let met = ends.ends.iter().all(|(partition, end)| {
+                self.partitions.get(partition).map_or(0, |place| place.next) >= *end
+            });
+            if !met {
+                break;
+            }
+            self.confirmed = self.confirmed.max(Some(ends.asked));
+            self.pending.pop_front();
+        }
+    }
+
+    /// The newest instant before which nothing is unread.
+    #[must_use]
+    pub fn confirmed(&self) -> Option<ArrivalTime> {
+        self.confirmed
+    }
+
+    /// Why the topic cannot be read now.
+    #[must_use]
+    pub fn trouble(&self) -> Option<Trouble> {
+        self.trouble
+    }
+
+    /// Whether waiting for this topic is in vain until somebody changes something.
+    #[must_use]
+    pub fn is_beyond_reach(&self) -> bool {
+        matches!(self.trouble, Some(Trouble::Denied | Trouble::Missing))
+    }
+
+    /// Records between what was read and the newest known end, all partitions together.
+    #[must_use]
+    pub fn lag_records(&self) -> i64 {
+        self.partitions
+            .values()
+            .map(|place| place.end.saturating_sub(place.next).max(0))
+            .fold(0, i64::saturating_add)
+    }
+
+    /// Whether a record with this offset was written while the agent watched.
+    #[must_use]
+    pub fn is_live(&self, partition: i32, offset: i64) -> bool {
+        self.partitions
+            .get(&partition)
+            .is_some_and(|place| offset >= place.live_from)
+    }
+
+    /// The largest offset read up to, over all partitions.
+    #[must_use]
+    pub fn next_max(&self) -> i64 {
+        self.partitions
+            .values()
+            .map(|place| place.next)
+            .max()
+            .unwrap_or(0)
+    }
+}

@@ -1,0 +1,131 @@
+//! Things about the inputs that a person should know: what a record names and nothing
+//! confirms, bytes that make no sense, names that cannot be told apart.
+//!
+//! A finding is raised and cleared; raising one that stands changes nothing.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::facts::time::EventTime;
+use crate::limits::FINDINGS_MAX;
+
+/// The kinds of finding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// The config topic has not exactly one partition (KAFKA-9216).
+    ConfigPartitions,
+    /// The group names a config offset that the config topic does not reach.
+    ConfigOffsetBeyondEnd,
+    /// Several members advertise the same worker.
+    SharedWorker,
+    /// The leader's URL belongs to no member.
+    LeaderUrlUnknown,
+    /// A member advertises something that is no URL.
+    UrlInvalid,
+    /// The group speaks a protocol that no released Connect knows.
+    ProtocolUnknown,
+    /// The group is not one of Connect.
+    ForeignGroup,
+    /// Part of a member's entry could not be read.
+    MemberUndecodable,
+    /// A generation went back without the group being created anew.
+    GenerationWentBack,
+    /// The coordinator's clock stepped back.
+    ClockStepBack,
+    /// An item is claimed by several members.
+    DuplicateClaim,
+    /// Workers that read the config topic in order see fewer tasks (KAFKA-17719).
+    ConfigHazard,
+    /// A commit names more tasks than are taken as configured.
+    TasksBeyondLimit,
+    /// Work of a deleted connector was last seen on a worker outside the group.
+    DeletedWorkUnaccounted,
+    /// A topic was deleted and created again.
+    TopicAnew,
+    /// Statuses of workers that are not in the group.
+    StaleStatuses,
+}
+
+/// One finding.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Finding {
+    /// The finding in a sentence.
+    pub text: String,
+    /// When it was first seen, where an input tells.
+    pub since: Option<EventTime>,
+}
+
+/// What stands now.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Findings {
+    #[serde(with = "crate::facts::pairs")]
+    standing: BTreeMap<(Kind, String), Finding>,
+    /// Findings that had no room.
+    dropped: u64,
+}
+
+// === impl Kind ===
+
+impl Kind {
+    /// The name of the finding: stable, shown.
+    #[must_use]
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::ConfigPartitions => "config_partitions",
+            Self::ConfigOffsetBeyondEnd => "config_offset_beyond_end",
+            Self::SharedWorker => "shared_worker",
+            Self::LeaderUrlUnknown => "leader_url_unknown",
+            Self::UrlInvalid => "url_invalid",
+            Self::ProtocolUnknown => "protocol_unknown",
+            Self::ForeignGroup => "foreign_group",
+            Self::MemberUndecodable => "member_undecodable",
+            Self::GenerationWentBack => "generation_went_back",
+            Self::ClockStepBack => "clock_step_back",
+            Self::DuplicateClaim => "duplicate_claim",
+            Self::ConfigHazard => "config_hazard",
+            Self::TasksBeyondLimit => "tasks_beyond_limit",
+            Self::DeletedWorkUnaccounted => "deleted_work_unaccounted",
+            Self::TopicAnew => "topic_anew",
+            Self::StaleStatuses => "stale_statuses",
+        }
+    }
+}
+
+// === impl Findings ===
+
+impl Findings {
+    /// Raises a finding; `true` if it did not stand before.
+    pub fn raise(
+        &mut self,
+        kind: Kind,
+        subject: impl Into<String>,
+        since: Option<EventTime>,
+        text: impl FnOnce() -> String,
+    ) -> bool {
+        let key = (kind, subject.into());
+        if self.standing.contains_key(&key) {
+            return false;
+        }
+        if self.standing.len() >= FINDINGS_MAX {
+            self.dropped = self.dropped.saturating_add(1);
+            return false;
+        }
+        self.standing.insert(
+            key,
+            Finding {
+                text: text(),
+                since,
+            },
+        );
+        true
+    }
+
+    /// What stands, by kind and subject.
+    pub fn standing(&self) -> impl Iterator<Item = (Kind, &str, &Finding)> {
+        self.standing
+            .iter()
+            .map(|((kind, subject), finding)| (*kind, subject.as_str(), finding))
+    }
+}

@@ -1,0 +1,444 @@
+//! Generations and how they ended. A *round* is one pass of join and sync; it took
+//! effect only if members applied the record it left, and the record itself does not
+//! say so: a member that joins or leaves while the coordinator appends it makes everybody
+//! rejoin instead (`GroupCoordinator.doSyncGroup`).
+//!
+//! The rules, in order; the first that applies settles the round:
+//! 1. *emptied*: the record has no members.
+//! 2. *mismatch*: the assignments carry an error.
+//! 3. *completed*: a member's next claim follows what the record told it.
+//! 4. *completed*: a member wrote a status with exactly this generation before the next
+//!    join phase ended (a status carries the last generation its worker completed).
+//! 5. *aborted*: members' next claims ignore what the record told them, and none follows it.
+//! 6. *completed*: no other record within the largest rebalance timeout: had nobody
+//!    applied it, all would have rejoined by then.
+//! 7. *completed*: members stayed, and there was nothing to apply.
+//! 8. *unknown*: none of these.
+//! 9. a number without a record: *aborted* where the log is whole, else *unknown*.
+//!
+//! A round is applied by all its members or by none, as far as they live: no member gets
+//! an assignment that the others do not get. Rules 3 and 7 need the next record alone.
+//! Where rule 4 does not settle at once, rules 5 and 8 wait for the barrier of the next
+//! record, so that a status that proves the contrary cannot still be unread.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::answers::Outcome;
+use crate::facts::ids::WorkItem;
+use crate::facts::observation::{Claim, GroupSnapshot, Member};
+use crate::facts::sets;
+use crate::facts::time::{ArrivalTime, EventTime};
+use crate::limits::{ROUNDS_OPEN_MAX, ROUNDS_SHOWN_MAX, TIMER_SLACK_MS};
+use crate::story::barrier::Progress;
+use crate::view::statuses::Statuses;
+
+/// The rounds that are open, and the last that were settled, oldest first.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Rounds {
+    rounds: VecDeque<Round>,
+    /// How many of them have no outcome yet.
+    open: usize,
+}
+
+/// One round.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Round {
+    /// Which incarnation of the group.
+    pub incarnation: u32,
+    /// What its record says; absent when it left none.
+    pub record: Option<Arc<GroupSnapshot>>,
+    /// Its number.
+    pub generation: i32,
+    /// Whether each member's next claim follows or ignores what it was told.
+    pub followed: Vec<Option<bool>>,
+    /// Whether each member of the record is in the next one too.
+    pub stayed: Vec<bool>,
+    /// What followed.
+    pub next: Option<Next>,
+    /// How it ended, and the rule that says so.
+    pub outcome: Option<(Outcome, Rule)>,
+    /// Whether it ended while the agent watched.
+    pub counts: bool,
+}
+
+/// What followed a round.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub struct Next {
+    /// When the next join phase ended, or the group was found gone.
+    pub join_ended: EventTime,
+    /// When the agent had that record: the barrier is asked after it.
+    pub arrived: ArrivalTime,
+    /// Whether it happened while the agent watched.
+    pub live: bool,
+}
+
+/// What the rules look at beside the rounds themselves.
+#[derive(Debug, Clone, Copy)]
+pub struct Evidence<'a> {
+    /// What the status topic says.
+    pub statuses: &'a Statuses,
+    /// How far the inputs were read.
+    pub progress: &'a Progress,
+    /// The instant up to which no group record is unread (rule 6).
+    pub quiet_until: Option<EventTime>,
+    /// The instant since which the agent watches: what ended before is not counted.
+    pub watched_since: Option<EventTime>,
+}
+
+/// A rule of this module's list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Rule {
+    /// No members.
+    R1Emptied,
+    /// An error in the assignments.
+    R2Mismatch,
+    /// A claim follows.
+    R3Claimed,
+    /// A status with this generation.
+    R4Status,
+    /// Claims ignore.
+    R5Ignored,
+    /// Quiet for the largest rebalance timeout.
+    R6Quiet,
+    /// Nothing to apply.
+    R7NothingToApply,
+    /// No evidence.
+    R8NoEvidence,
+    /// A missing number.
+    R9Missing,
+}
+
+// === impl Rule ===
+
+impl Rule {
+    /// How answers name it.
+    #[must_use]
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::R1Emptied => "generation rule 1",
+            Self::R2Mismatch => "generation rule 2",
+            Self::R3Claimed => "generation rule 3",
+            Self::R5Ignored => "generation rule 5",
+            Self::R4Status => "generation rule 4",
+            Self::R6Quiet => "generation rule 6",
+            Self::R7NothingToApply => "generation rule 7",
+            Self::R8NoEvidence => "generation rule 8",
+            Self::R9Missing => "generation rule 9",
+        }
+    }
+}
+
+// === impl Rounds ===
+
+impl Rounds {
+    /// A record opens a round. Returns it if rule 1 or 2 settles it at once.
+    pub fn open(&mut self, mut round: Round, live: bool) -> Option<Round> {
+        let record = round.record.as_deref()?;
+        let at_once = rule_1_emptied(record).or_else(|| rule_2_mismatch(record));
+        round.outcome = at_once;
+        round.counts = live;
+        let settled = at_once.is_some().then(|| round.clone());
+        self.push(round);
+        settled
+    }
+
+    /// Numbers that left no record. Their outcome is known at once; only the last few
+    /// are kept to be shown.
+    pub fn missing(&mut self, template: &Round, numbers: std::ops::Range<i32>, outcome: Outcome) {
+        let shown = i32::try_from(ROUNDS_SHOWN_MAX).unwrap_or(i32::MAX);
+        let first = numbers.start.max(numbers.end.saturating_sub(shown));
+        for generation in first..numbers.end {
+            self.push(Round {
+                generation,
+                record: None,
+                followed: Vec::new(),
+                stayed: Vec::new(),
+                next: None,
+                outcome: Some((outcome, Rule::R9Missing)),
+                ..template.clone()
+            });
+        }
+    }
+
+    fn push(&mut self, round: Round) {
+        self.open = self
+            .open
+            .saturating_add(usize::from(round.outcome.is_none()));
+        self.rounds.push_back(round);
+    }
+
+    /// The newest round learns what followed it; `next` is `None` when the group was
+    /// deleted or created anew, so that nobody of it can be seen again. Returns the round
+    /// if it was settled before.
+    pub fn followed(&mut self, next: Option<&GroupSnapshot>, facts: Next) -> Option<&Round> {
+        let round = self
+            .rounds
+            .back_mut()
+            .filter(|round| round.next.is_none())?;
+        let record = round.record.as_deref()?;
+        if let Some(next) = next {
+            let members = || record.members.iter();
+            round.followed = members().map(|member| followed_by(member, next)).collect();
+            round.stayed = members()
+                .map(|member| next.member(&member.id).is_some())
+                .collect();
+        }
+        round.next = Some(facts);
+        round.outcome.is_some().then_some(&*round)
+    }
+
+    /// Settles every round that can be settled, and returns them in order.
+    pub fn settle(&mut self, evidence: Evidence<'_>) -> Vec<Round> {
+        let mut settled = Vec::new();
+        if self.open > 0 {
+            for round in self
+                .rounds
+                .iter_mut()
+                .filter(|round| round.outcome.is_none())
+            {
+                if settle_one(round, evidence) {
+                    settled.push(round.clone());
+                }
+            }
+        }
+        self.open = self.open.saturating_sub(settled.len());
+        settled.extend(self.bound());
+        settled
+    }
+
+    /// Drops settled rounds that are no longer shown; gives up on the oldest open ones
+    /// when there are too many.
+    fn bound(&mut self) -> Vec<Round> {
+        let mut given_up = Vec::new();
+        while self.open > ROUNDS_OPEN_MAX {
+            let Some(oldest) = self.rounds.iter_mut().find(|round| round.outcome.is_none()) else {
+                break;
+            };
+            oldest.outcome = Some((Outcome::Unknown, Rule::R8NoEvidence));
+            oldest.counts = oldest.next.is_some_and(|next| next.live);
+            given_up.push(oldest.clone());
+            self.open = self.open.saturating_sub(1);
+        }
+        while self.rounds.len() > ROUNDS_SHOWN_MAX
+            && self
+                .rounds
+                .front()
+                .is_some_and(|round| round.outcome.is_some())
+        {
+            self.rounds.pop_front();
+        }
+        given_up
+    }
+
+    /// Whether a round waits for its barrier, so that the agent should ask where the
+    /// topics end. The instant is the oldest that such a question must follow.
+    #[must_use]
+    pub fn waits_since(&self) -> Option<ArrivalTime> {
+        self.rounds
+            .iter()
+            .filter(|round| round.outcome.is_none())
+            .find_map(|round| round.next.map(|next| next.arrived))
+    }
+
+    /// The next instant at which rule 6 may settle the newest round.
+    #[must_use]
+    pub fn quiet_deadline(&self) -> Option<EventTime> {
+        let round = self.rounds.back().filter(|round| round.outcome.is_none())?;
+        round
+            .next
+            .is_none()
+            .then(|| round.record.as_deref().map(quiet_deadline))
+            .flatten()
+    }
+
+    /// Whether members of the newest record are proven to have applied it, in its order.
+    #[must_use]
+    pub fn newest(&self) -> Option<&Round> {
+        self.rounds.back()
+    }
+
+    /// The rounds kept, oldest first.
+    pub fn shown(&self) -> impl Iterator<Item = &Round> {
+        let skip = self.rounds.len().saturating_sub(ROUNDS_SHOWN_MAX);
+        self.rounds.iter().skip(skip)
+    }
+}
+
+// === impl Round ===
+
+impl Round {
+    /// A round of this incarnation, about which nothing is known yet.
+    #[must_use]
+    pub fn of(incarnation: u32) -> Self {
+        Self {
+            incarnation,
+            record: None,
+            generation: 0,
+            followed: Vec::new(),
+            stayed: Vec::new(),
+            next: None,
+            outcome: None,
+            counts: false,
+        }
+    }
+
+    /// The members of the record.
+    #[must_use]
+    pub fn members(&self) -> &[Arc<Member>] {
+        self.record
+            .as_deref()
+            .map(|record| record.members.as_slice())
+            .unwrap_or_default()
+    }
+
+    /// Whether the record was applied; `None` until that is settled, or when it is unknown.
+    #[must_use]
+    pub fn applied(&self) -> Option<bool> {
+        match self.outcome?.0 {
+            Outcome::Completed => Some(true),
+            Outcome::Aborted => Some(false),
+            Outcome::Mismatch | Outcome::Emptied | Outcome::Unknown => None,
+        }
+    }
+
+    /// Those of its members that are in the next record too.
+    pub fn stayers(&self) -> impl Iterator<Item = &Arc<Member>> {
+        self.members()
+            .iter()
+            .zip(&self.stayed)
+            .filter(|(_, stayed)| **stayed)
+            .map(|(m, _)| m)
+    }
+}
+
+fn settle_one(round: &mut Round, evidence: Evidence<'_>) -> bool {
+    let Some(record) = round.record.clone() else {
+        return false;
+    };
+    round.outcome = outcome_of(round, &record, evidence);
+    if let Some(next) = round.next {
+        round.counts = next.live;
+    } else if let Some((_, Rule::R6Quiet)) = round.outcome {
+        // It ended when it had been quiet long enough.
+        let ended = quiet_deadline(&record);
+        round.counts |= evidence.watched_since.is_some_and(|since| ended >= since);
+    }
+    round.outcome.is_some()
+}
+
+fn outcome_of(
+    round: &Round,
+    record: &GroupSnapshot,
+    evidence: Evidence<'_>,
+) -> Option<(Outcome, Rule)> {
+    let Some(next) = round.next else {
+        return rule_4_status(round, record, evidence).or_else(|| rule_6_quiet(record, evidence));
+    };
+    let at_once = rule_3_claimed(round)
+        .or_else(|| rule_4_status(round, record, evidence))
+        .or_else(|| rule_7_nothing_to_apply(round, record));
+    if at_once.is_some() || !evidence.progress.passed(next.arrived) {
+        return at_once;
+    }
+    rule_5_ignored(round).or(Some((Outcome::Unknown, Rule::R8NoEvidence)))
+}
+
+fn rule_1_emptied(record: &GroupSnapshot) -> Option<(Outcome, Rule)> {
+    record
+        .members
+        .is_empty()
+        .then_some((Outcome::Emptied, Rule::R1Emptied))
+}
+
+fn rule_2_mismatch(record: &GroupSnapshot) -> Option<(Outcome, Rule)> {
+    record.error.map(|_| (Outcome::Mismatch, Rule::R2Mismatch))
+}
+
+fn rule_3_claimed(round: &Round) -> Option<(Outcome, Rule)> {
+    round
+        .followed
+        .contains(&Some(true))
+        .then_some((Outcome::Completed, Rule::R3Claimed))
+}
+
+fn rule_5_ignored(round: &Round) -> Option<(Outcome, Rule)> {
+    round
+        .followed
+        .contains(&Some(false))
+        .then_some((Outcome::Aborted, Rule::R5Ignored))
+}
+
+/// A worker that several members advertise proves nothing about any of them.
+fn rule_4_status(
+    round: &Round,
+    record: &GroupSnapshot,
+    evidence: Evidence<'_>,
+) -> Option<(Outcome, Rule)> {
+    // An older life of the group had the same numbers: a status is of this one only if it
+    // was written after the join phase, give or take the skew of two clocks.
+    let since = record
+        .join_ended
+        .unwrap_or(record.recorded)
+        .plus_ms(-TIMER_SLACK_MS);
+    let until = round.next.map(|next| next.join_ended);
+    let proves = |member: &Arc<Member>| {
+        evidence
+            .statuses
+            .proves(&member.worker, record.generation, Some(since), until)
+            && !record.shares_worker(&member.worker)
+    };
+    record
+        .members
+        .iter()
+        .any(proves)
+        .then_some((Outcome::Completed, Rule::R4Status))
+}
+
+fn rule_6_quiet(record: &GroupSnapshot, evidence: Evidence<'_>) -> Option<(Outcome, Rule)> {
+    let quiet = evidence
+        .quiet_until
+        .is_some_and(|until| until >= quiet_deadline(record));
+    quiet.then_some((Outcome::Completed, Rule::R6Quiet))
+}
+
+fn rule_7_nothing_to_apply(round: &Round, record: &GroupSnapshot) -> Option<(Outcome, Rule)> {
+    let nothing = !record.members.iter().any(|member| member.has_deltas());
+    (nothing && round.stayed.contains(&true))
+        .then_some((Outcome::Completed, Rule::R7NothingToApply))
+}
+
+/// The instant after which a record without a successor is proven by rule 6.
+fn quiet_deadline(record: &GroupSnapshot) -> EventTime {
+    let timeout_ms = i64::from(record.rebalance_timeout_ms_max().max(0));
+    record.recorded.plus_ms(timeout_ms).plus_ms(TIMER_SLACK_MS)
+}
+
+/// Whether `member`, as told by one record, did what it was told, by its claim in the
+/// next one. `None`: it was told nothing, is gone, or says nothing.
+fn followed_by(member: &Member, next: &GroupSnapshot) -> Option<bool> {
+    let present = next.member(&member.id)?;
+    let Claim::Items(claimed) = &present.claim else {
+        return None;
+    };
+    if !member.has_deltas() {
+        // A fresh process that was told nothing still shows that it was told: its next
+        // claim is an empty list where it had none at all.
+        return (member.claim == Claim::Nothing).then_some(true);
+    }
+    if sets::covers(claimed, &member.assigned) && sets::disjoint(claimed, &member.revoked) {
+        return Some(true);
+    }
+    let ignored = claimed_before(member, claimed);
+    ignored.then_some(false)
+}
+
+/// Whether the claim is what it would be had the record never been.
+fn claimed_before(member: &Member, claimed: &[WorkItem]) -> bool {
+    match &member.claim {
+        Claim::Items(before) => before == claimed,
+        Claim::Nothing | Claim::Unsaid => claimed.is_empty(),
+    }
+}

@@ -1,0 +1,7 @@
+//! Floor three: what is so now.
+
+pub mod configured;
+pub mod counts;
+pub mod protocol;
+pub mod statuses;
+pub mod unassigned;

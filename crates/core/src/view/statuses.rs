@@ -1,0 +1,134 @@
+//! What the status topic says: the newest state of each item, and which worker is
+//! proven to have completed which generation.
+//!
+//! A status carries the last generation its worker had *completed* when it wrote
+//! (`WorkerCoordinator.generationId`), so one status is proof for a whole round: no
+//! member gets an assignment that the others do not get.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::facts::ids::WorkItem;
+use crate::facts::observation::{RunState, Status, StatusFact};
+use crate::facts::time::EventTime;
+use crate::limits::GENERATION_PROOFS_MAX;
+
+/// Everything the status topic said so far.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Statuses {
+    #[serde(with = "crate::facts::pairs")]
+    items: BTreeMap<WorkItem, StatusNow>,
+    /// The first and the last status that each worker wrote with each generation: the
+    /// numbers come again when the group is created anew.
+    #[serde(with = "crate::facts::pairs")]
+    proofs: BTreeMap<(i32, Arc<str>), (EventTime, EventTime)>,
+}
+
+/// The newest state of one item.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StatusNow {
+    /// The state.
+    pub state: RunState,
+    /// Who wrote it.
+    pub worker: Arc<str>,
+    /// The last generation that worker had completed.
+    pub generation: i32,
+    /// When it was written: that worker's clock.
+    pub recorded: Option<EventTime>,
+    /// Later records that a reader must ignore (KAFKA-12525), such as the old owner's
+    /// late UNASSIGNED.
+    pub stale_ignored: u32,
+}
+
+// === impl Statuses ===
+
+impl Statuses {
+    /// Takes one record.
+    pub fn apply(&mut self, fact: &StatusFact, recorded: Option<EventTime>) {
+        match fact {
+            StatusFact::State(status) => self.state(status, recorded),
+            StatusFact::Destroyed(item) => {
+                self.items.remove(item);
+            }
+            StatusFact::NoState | StatusFact::Unknown => {}
+        }
+    }
+
+    fn state(&mut self, status: &Status, recorded: Option<EventTime>) {
+        if let Some(at) = recorded {
+            let proof = (status.generation, Arc::clone(&status.worker));
+            let (first, last) = self.proofs.entry(proof).or_insert((at, at));
+            *first = (*first).min(at);
+            *last = (*last).max(at);
+            if self.proofs.len() > GENERATION_PROOFS_MAX {
+                self.forget_oldest_proof();
+            }
+        }
+        if let Some(now) = self.items.get_mut(&status.item)
+            && status.state == RunState::Unassigned
+            && now.state == RunState::Running
+            && (now.generation > status.generation
+                || (now.generation == status.generation && now.worker != status.worker))
+        {
+            now.stale_ignored = now.stale_ignored.saturating_add(1);
+            return;
+        }
+        self.items.insert(
+            status.item,
+            StatusNow {
+                state: status.state,
+                worker: Arc::clone(&status.worker),
+                generation: status.generation,
+                recorded,
+                stale_ignored: 0,
+            },
+        );
+    }
+
+    fn forget_oldest_proof(&mut self) {
+        let oldest = self
+            .proofs
+            .iter()
+            .min_by_key(|(_, (_, last))| *last)
+            .map(|(proof, _)| proof.clone());
+        if let Some(oldest) = oldest {
+            self.proofs.remove(&oldest);
+        }
+    }
+
+    /// Forgets everything: the topic is another one now.
+    pub fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    /// The newest state of an item.
+    #[must_use]
+    pub fn get(&self, item: WorkItem) -> Option<&StatusNow> {
+        self.items.get(&item)
+    }
+
+    /// Every item with a state.
+    pub fn items(&self) -> impl Iterator<Item = (WorkItem, &StatusNow)> {
+        self.items.iter().map(|(item, status)| (*item, status))
+    }
+
+    /// Whether `worker` wrote a status with exactly this generation, not before `since`
+    /// and not after `until`.
+    #[must_use]
+    pub fn proves(
+        &self,
+        worker: &Arc<str>,
+        generation: i32,
+        since: Option<EventTime>,
+        until: Option<EventTime>,
+    ) -> bool {
+        let inside = |at: EventTime| {
+            since.is_none_or(|since| at >= since) && until.is_none_or(|until| at <= until)
+        };
+        self.proofs
+            .get(&(generation, Arc::clone(worker)))
+            .is_some_and(|(first, last)| inside(*first) || inside(*last))
+    }
+}

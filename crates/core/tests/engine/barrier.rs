@@ -1,0 +1,221 @@
+//! The barrier: what proves that nothing is unread, and each way an offset never comes.
+
+use evenkeel_core::engine::Engine;
+use evenkeel_core::facts::input::{Access, Ends, Input, InputKind, Reached, Start, Topic, Trouble};
+use evenkeel_core::facts::time::ArrivalTime;
+
+use crate::dsl::{BASE_MS, Step, check, inputs, run};
+
+fn input(at_ms: i64, kind: InputKind) -> Input {
+    Input {
+        at: ArrivalTime(BASE_MS + at_ms),
+        kind,
+    }
+}
+
+fn feed(engine: &mut Engine, scenario: &str) {
+    for step in inputs(scenario) {
+        if let Step::Input(input) = step {
+            engine.apply(&input);
+        }
+    }
+}
+
+fn ends(topic: Topic, asked_ms: i64, at_ms: i64, ends: &[(i32, i64)]) -> Input {
+    let asked = ArrivalTime(BASE_MS + asked_ms);
+    input(
+        at_ms,
+        InputKind::Ends(Ends {
+            topic,
+            asked,
+            ends: ends.to_vec(),
+        }),
+    )
+}
+
+/// Two eager rounds: the verdict on the first needs the status topic.
+const OPEN: &str = "0.0 ends
+     1.0 group 1 default a | a: add=foo
+     3.0 group 2 default a | a: add=foo";
+
+#[test]
+fn a_verdict_waits_until_every_topic_is_read_to_an_end_asked_after_its_record() {
+    let mut engine = Engine::new();
+    feed(&mut engine, OPEN);
+    assert!(engine.wants_ends());
+    engine.apply(&ends(Topic::Offsets, 3100, 3110, &[(0, 2)]));
+    engine.apply(&ends(Topic::Config, 3100, 3110, &[(0, 0)]));
+    // Asked before the record: proves nothing.
+    engine.apply(&ends(Topic::Status, 2900, 3110, &[(0, 0)]));
+    assert!(engine.wants_ends());
+    // Asked after it, but not yet read so far.
+    engine.apply(&ends(Topic::Status, 3200, 3210, &[(0, 1)]));
+    assert!(engine.answers().rounds[0].outcome.is_none());
+    // A compacted hole at the end counts as read once the reader proves it.
+    let hole = Reached {
+        topic: Topic::Status,
+        partition: 0,
+        offset: 1,
+    };
+    engine.apply(&input(3300, InputKind::Reached(hole)));
+    assert!(engine.answers().rounds[0].outcome.is_some());
+    assert!(!engine.wants_ends());
+}
+
+#[test]
+fn every_partition_of_the_status_topic_must_be_read() {
+    let mut engine = Engine::new();
+    feed(&mut engine, OPEN);
+    for topic in [Topic::Offsets, Topic::Config] {
+        let end = if topic == Topic::Offsets { 2 } else { 0 };
+        engine.apply(&ends(topic, 3100, 3110, &[(0, end)]));
+    }
+    engine.apply(&ends(Topic::Status, 3100, 3110, &[(0, 0), (1, 4)]));
+    assert!(engine.answers().rounds[0].outcome.is_none());
+    let reached = Reached {
+        topic: Topic::Status,
+        partition: 1,
+        offset: 4,
+    };
+    engine.apply(&input(3300, InputKind::Reached(reached)));
+    assert!(engine.answers().rounds[0].outcome.is_some());
+}
+
+/// An unreadable status topic is not waited for; the verdict says what is not known.
+#[test]
+fn unreadable_status_topic() {
+    for trouble in [Trouble::Denied, Trouble::Missing] {
+        let mut engine = Engine::new();
+        feed(&mut engine, OPEN);
+        let access = Access {
+            topic: Topic::Status,
+            trouble: Some(trouble),
+        };
+        engine.apply(&input(3050, InputKind::Access(access)));
+        engine.apply(&ends(Topic::Offsets, 3100, 3110, &[(0, 2)]));
+        engine.apply(&ends(Topic::Config, 3100, 3110, &[(0, 0)]));
+        let answers = engine.answers();
+        assert_eq!(answers.rounds[0].settled_by, Some("generation rule 8"));
+        assert!(answers.fresh, "the group is still shown");
+    }
+    // No broker answers: that passes, so it is waited for.
+    let mut engine = Engine::new();
+    feed(&mut engine, OPEN);
+    let access = Access {
+        topic: Topic::Status,
+        trouble: Some(Trouble::Unreachable),
+    };
+    engine.apply(&input(3050, InputKind::Access(access)));
+    engine.apply(&ends(Topic::Offsets, 3100, 3110, &[(0, 2)]));
+    engine.apply(&ends(Topic::Config, 3100, 3110, &[(0, 0)]));
+    assert!(engine.answers().rounds[0].outcome.is_none());
+}
+
+/// Another cluster's config topic: the group names an offset that never comes.
+#[test]
+fn another_clusters_config_topic() {
+    check(
+        "0.0 config connector other
+         0.1 ends
+         1.0 group 4 sessioned a off=305 | a: claim=foo
+         1.1 ends
+         1.2 show",
+        "incarnation 1 from generation 4
+         stable 4 sessioned led by a
+         a owns foo
+         unassigned other new since 0 of -
+         counted
+         finding config_offset_beyond_end configs",
+    );
+}
+
+/// The finding goes when the offset comes.
+#[test]
+fn config_offset_that_comes_later_is_no_finding() {
+    let text = run("0.0 ends
+         1.0 group 4 sessioned a off=2 | a: claim=none
+         1.05 show
+         1.1 config connector foo
+         1.2 config commit foo 1
+         1.3 ends
+         1.4 show");
+    assert!(!text.contains("config_offset_beyond_end"), "{text}");
+}
+
+/// Three partitions: the finding names the topic, and no verdict waits for ever.
+#[test]
+fn config_topic_with_three_partitions() {
+    let mut engine = Engine::new();
+    feed(&mut engine, "0.0 ends");
+    let mut settings = engine.answers().settings;
+    settings.config_partitions = 3;
+    engine.apply(&input(10, InputKind::Settings(settings)));
+    for partition in [1, 2] {
+        let start = Start {
+            topic: Topic::Config,
+            partition,
+            offset: 0,
+            end: 0,
+            anew: false,
+        };
+        engine.apply(&input(10, InputKind::Start(start)));
+    }
+    engine.apply(&ends(Topic::Config, 20, 30, &[(0, 0), (1, 0), (2, 0)]));
+    let findings = engine.answers().findings;
+    assert!(
+        findings
+            .iter()
+            .any(|f| f.finding == "config_partitions" && f.subject == "configs")
+    );
+}
+
+/// A topic that was deleted and created again: what was read of it no longer holds.
+#[test]
+fn config_topic_created_anew() {
+    let mut engine = Engine::new();
+    feed(&mut engine, "0.0 config connector foo\n0.1 ends");
+    assert_eq!(engine.answers().configured.unwrap().connectors.len(), 1);
+    let start = Start {
+        topic: Topic::Config,
+        partition: 0,
+        offset: 0,
+        end: 0,
+        anew: true,
+    };
+    engine.apply(&input(500, InputKind::Start(start)));
+    assert!(
+        engine.answers().configured.is_none(),
+        "not known until it is read again"
+    );
+    engine.apply(&ends(Topic::Config, 600, 610, &[(0, 0)]));
+    let answers = engine.answers();
+    assert!(answers.configured.unwrap().connectors.is_empty());
+    assert!(answers.findings.iter().any(|f| f.finding == "topic_anew"));
+}
+
+/// Group answers are withdrawn 30 s after an input stops being confirmed current, and
+/// come back; nothing is counted twice although all is delivered again.
+#[test]
+fn blind_for_a_minute() {
+    let mut engine = Engine::new();
+    let scenario = "0.0 ends
+         1.0 group 1 sessioned a | a: claim=none add=foo
+         2.0 group 2 sessioned a | a: claim=foo
+         2.5 ends";
+    feed(&mut engine, scenario);
+    assert!(engine.answers().fresh);
+    let counted = engine.answers().counters;
+    engine.apply(&input(32_501, InputKind::Tick));
+    assert!(!engine.answers().fresh);
+    for step in inputs(scenario) {
+        if let Step::Input(mut input) = step {
+            input.at = ArrivalTime(BASE_MS + 62_000);
+            engine.apply(&input);
+        }
+    }
+    for (topic, end) in [(Topic::Offsets, 2), (Topic::Config, 0), (Topic::Status, 0)] {
+        engine.apply(&ends(topic, 62_100, 62_110, &[(0, end)]));
+    }
+    assert!(engine.answers().fresh);
+    assert_eq!(engine.answers().counters, counted);
+}

@@ -1,0 +1,67 @@
+//! Laws that hold for every scenario: a state written down and read back goes on as if
+//! nothing had happened, wherever it is cut; records delivered twice count once.
+
+use evenkeel_core::engine::{Engine, State};
+
+use crate::dsl::{Step, inputs};
+
+const SCENARIO: &str = "0.0 config connector foo
+     0.0 config tasks foo 2
+     0.1 ends
+     1.0 group 1 sessioned a off=4 | a: claim=none add=foo,foo-0,foo-1
+     1.5 status foo-0 RUNNING a 1
+     9.0 group 2 sessioned a off=4 | a: claim=foo,foo-0,foo-1 rev=foo-1 | b: claim=none
+     9.2 status foo-1 UNASSIGNED a 1
+     9.5 group 3 sessioned a off=4 | a: claim=foo,foo-0 | b: claim=- add=foo-1
+     9.6 ends
+     12.0 group 6 default a off=4 | a: add=foo,foo-0 | b: add=foo-1 | d:
+     12.5 status foo-1 RUNNING b 6
+     15.0 group 7 default a off=4 | a: add=foo,foo-0,foo-1
+     15.5 ends
+     30.0 group 8 empty
+     30.1 ends
+     700.0 group gone
+     701.0 ends
+     800.0 group 1 sessioned a#2 off=4 | a#2: claim=none add=foo,foo-0,foo-1
+     900.0 ends";
+
+fn finish(mut engine: Engine, steps: &[Step]) -> String {
+    for step in steps {
+        if let Step::Input(input) = step {
+            engine.apply(input);
+        }
+    }
+    serde_json::to_string(&engine.answers()).unwrap()
+}
+
+#[test]
+fn a_state_read_back_goes_on_the_same() {
+    let steps = inputs(SCENARIO);
+    let whole = finish(Engine::new(), &steps);
+    for cut in 0..steps.len() {
+        let mut engine = Engine::new();
+        for step in &steps[..cut] {
+            if let Step::Input(input) = step {
+                engine.apply(input);
+            }
+        }
+        let written = serde_json::to_vec(engine.state()).unwrap();
+        let state: State = serde_json::from_slice(&written).unwrap();
+        assert_eq!(
+            finish(Engine::restore(state), &steps[cut..]),
+            whole,
+            "cut at {cut}"
+        );
+    }
+}
+
+#[test]
+fn records_delivered_twice_count_once() {
+    let steps = inputs(SCENARIO);
+    let once = finish(Engine::new(), &steps);
+    let twice: Vec<Step> = steps
+        .iter()
+        .flat_map(|step| [step.clone(), step.clone()])
+        .collect();
+    assert_eq!(finish(Engine::new(), &twice), once);
+}

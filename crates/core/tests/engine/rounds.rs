@@ -1,0 +1,148 @@
+//! The rules that settle a generation: each alone, and all in order.
+
+use crate::dsl::check;
+
+/// Rule 3: the next claims follow; rule 6: nothing follows for a whole rebalance timeout.
+#[test]
+fn rules_3_and_6_claims_follow_and_quiet() {
+    check(
+        "0.0 ends
+         0.5 config connector foo
+         1.0 group 1 sessioned a off=1 | a: claim=none add=foo,foo-0,foo-1
+         9.0 group 2 sessioned a off=1 | a: claim=foo,foo-0,foo-1 rev=foo-0 | b: claim=none
+         9.5 group 3 sessioned a off=1 | a: claim=foo,foo-1 | b: claim=- add=foo-0
+         60.0 ends
+         74.0 ends
+         74.5 ends
+         74.6 show",
+        "incarnation 1 from generation 1
+         gen 1 completed by rule 3
+         gen 2 completed by rule 3
+         gen 3 completed by rule 6
+         stable 3 sessioned led by a
+         a owns foo,foo-1
+         b owns foo-0
+         counted completed=3 revoked.task.asked=1 assigned.connector=1 assigned.task=3",
+    );
+}
+
+/// Rule 5: the claim is what it was before the record: nobody applied it.
+#[test]
+fn rule_5_record_without_effect() {
+    check(
+        "0.0 ends
+         1.0 group 5 sessioned a | a: claim=foo,foo-0 rev=foo-0 | b: claim=-
+         1.2 group 6 sessioned a | a: claim=foo,foo-0 rev=foo-0 | b: claim=-
+         1.3 ends
+         2.0 group 7 sessioned a | a: claim=foo | b: claim=- add=foo-0
+         2.5 show",
+        "incarnation 1 from generation 5
+         gen 5 aborted by rule 5
+         gen 6 completed by rule 3
+         stable 7 sessioned led by a
+         a owns foo
+         b owns foo-0
+         counted completed=1 aborted=1 revoked.task.asked=1",
+    );
+}
+
+/// Rule 4: an eager round has no claims; a status with its generation proves it. The
+/// verdict waits for the barrier.
+#[test]
+fn rule_4_eager_round_by_status() {
+    check(
+        "0.0 ends
+         1.0 group 1 default a | a: add=foo,foo-0 | b: add=foo-1
+         1.5 status foo-0 RUNNING a 1
+         3.0 group 2 default a | a: add=foo,foo-1 | b: add=foo-0
+         3.5 ends
+         3.6 show",
+        "incarnation 1 from generation 1
+         gen 1 completed by rule 4
+         stable 2 eager led by a
+         a owns foo,foo-1
+         b owns foo-0
+         counted completed=1 revoked.connector.implied=1 revoked.task.implied=2 assigned.connector=1 assigned.task=2",
+    );
+}
+
+/// Rule 4 takes no status that was written after the next join phase ended, whoever read
+/// it when.
+#[test]
+fn rule_4_status_after_the_next_join_is_no_proof() {
+    check(
+        "0.0 ends
+         1.0 group 1 default a | a: add=foo
+         3.0 group 2 default a | a: add=foo
+         3.2 status foo RUNNING a 1
+         3.5 ends",
+        "incarnation 1 from generation 1
+         gen 1 unknown by rule 8",
+    );
+}
+
+/// Rule 1, rule 2 and rule 7.
+#[test]
+fn rules_1_2_and_7() {
+    check(
+        "0.0 ends
+         1.0 group 1 sessioned a | a: claim=- | b: claim=-
+         2.0 group 2 sessioned a err=1 | a: claim=-
+         3.0 group 3 empty
+         3.5 show",
+        "incarnation 1 from generation 1
+         gen 1 completed by rule 7
+         gen 2 mismatch by rule 2
+         gen 3 emptied by rule 1
+         empty 3 - led by -
+         counted completed=1 mismatch=1 emptied=1 config_mismatch=1",
+    );
+}
+
+/// Rule 9: numbers without a record are aborted rounds where the log is whole, and
+/// unknown where the agent did not watch.
+#[test]
+fn rule_9_missing_numbers() {
+    check(
+        "1.0 group 3 sessioned a | a: claim=-
+         2.0 group 6 sessioned a | a: claim=-
+         3.0 live
+         3.1 ends
+         4.0 group 9 sessioned a | a: claim=-
+         5.0 ends
+         5.1 show",
+        "incarnation 1 from generation 3
+         gen 3 completed by rule 7
+         missing 2 from 4: unknown
+         gen 6 completed by rule 7
+         missing 2 from 7: aborted
+         stable 9 sessioned led by a
+         a owns
+         counted completed=1 aborted=2",
+    );
+}
+
+/// History is derived, never counted: only what ends while the agent watches is.
+#[test]
+fn history_is_not_counted() {
+    check(
+        "1.0 group 1 sessioned a | a: claim=none add=foo
+         2.0 group 2 sessioned a | a: claim=foo | b: claim=none
+         3.0 group 3 sessioned b | b: claim=- add=foo
+         4.0 live
+         4.1 ends
+         4.2 show
+         5.0 group 4 sessioned b | b: claim=foo
+         6.0 show",
+        "incarnation 1 from generation 1
+         gen 1 completed by rule 3
+         gen 2 completed by rule 3
+         stable 3 sessioned led by b
+         b owns foo
+         counted
+         gen 3 completed by rule 3
+         stable 4 sessioned led by b
+         b owns foo
+         counted completed=1 assigned.connector=1",
+    );
+}

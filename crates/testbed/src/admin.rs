@@ -1,0 +1,82 @@
+//! Topics and groups changed from outside, by Kafka's own admin client in a short JVM.
+
+use std::process::Command;
+
+use anyhow::{Context, bail};
+
+use crate::broker::jvm;
+use crate::fixtures;
+use crate::jars::{Artifact, JarCache};
+use crate::version::Version;
+
+/// A topic to create.
+#[derive(Clone, Debug)]
+pub struct TopicSpec {
+    pub name: String,
+    pub partitions: u32,
+    pub replicas: u16,
+    /// Topic settings such as `cleanup.policy`.
+    pub settings: Vec<(String, String)>,
+}
+
+impl TopicSpec {
+    /// A compacted topic with one replica, as the topics of Connect are.
+    pub fn compacted(name: &str, partitions: u32) -> TopicSpec {
+        TopicSpec {
+            name: name.to_owned(),
+            partitions,
+            replicas: 1,
+            settings: vec![("cleanup.policy".to_owned(), "compact".to_owned())],
+        }
+    }
+}
+
+/// What to do to a topic or group.
+#[derive(Clone, Debug)]
+pub enum TopicVerb {
+    Create(TopicSpec),
+    Delete(String),
+    DeleteGroup(String),
+}
+
+pub(crate) fn run(
+    cache: &JarCache,
+    version: Version,
+    bootstrap: &str,
+    verb: &TopicVerb,
+) -> anyhow::Result<()> {
+    let broker = Artifact::Broker(version);
+    let classes = fixtures::admin(cache, broker)?;
+    let args: Vec<String> = match verb {
+        TopicVerb::Create(topic) => ["create", bootstrap, &topic.name]
+            .into_iter()
+            .map(str::to_owned)
+            .chain([topic.partitions.to_string(), topic.replicas.to_string()])
+            .chain(
+                topic
+                    .settings
+                    .iter()
+                    .map(|(name, value)| format!("{name}={value}")),
+            )
+            .collect(),
+        TopicVerb::Delete(topic) => vec!["delete".into(), bootstrap.into(), topic.clone()],
+        TopicVerb::DeleteGroup(group) => {
+            vec!["delete-group".into(), bootstrap.into(), group.clone()]
+        }
+    };
+    let class_path = format!("{}:{}", classes.display(), cache.class_path(broker)?);
+    let mut command: Command = jvm(cache.tools(), 64);
+    let output = command
+        .args(["-cp", &class_path, "evenkeel.testbed.Admin"])
+        .args(&args)
+        .output()
+        .context("run the topic tool")?;
+    if !output.status.success() {
+        bail!(
+            "{}: {}",
+            args.join(" "),
+            String::from_utf8_lossy(&output.stderr)
+        );
+    }
+    Ok(())
+}

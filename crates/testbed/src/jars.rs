@@ -1,0 +1,211 @@
+//! The published jars: resolved once by Maven, kept in a cache, read offline from then on.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, bail};
+
+use crate::tools::Tools;
+use crate::version::Version;
+
+/// Names the cache folder; the default is `evenkeel` in the user's cache folder.
+const CACHE_VARIABLE: &str = "EVENKEEL_TESTBED_CACHE";
+
+/// What Kafka 4.x logs with (KIP-653) and what bridges slf4j 1.7 to it. One release for all
+/// lines: the three must agree with each other, not with Kafka.
+const LOG4J2: &str = "2.25.5";
+const RELOAD4J: &str = "1.2.25";
+const SLF4J: &str = "1.7.36";
+
+/// A set of jars that the testbed runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Artifact {
+    Broker(Version),
+    Worker(Version),
+    /// The Prometheus Java agent, which shows JMX over HTTP.
+    JmxAgent,
+}
+
+/// The agent's release; 1.0.1 runs on Java 8 and later.
+const JMX_AGENT: &str = "1.0.1";
+
+impl Artifact {
+    fn coordinates(self) -> (&'static str, &'static str, String) {
+        match self {
+            Artifact::Broker(version) => ("org.apache.kafka", "kafka_2.13", version.to_string()),
+            Artifact::Worker(version) => {
+                ("org.apache.kafka", "connect-runtime", version.to_string())
+            }
+            Artifact::JmxAgent => (
+                "io.prometheus.jmx",
+                "jmx_prometheus_javaagent",
+                JMX_AGENT.to_owned(),
+            ),
+        }
+    }
+
+    /// The name of its folder in the cache, for example `connect-runtime-4.4.0`.
+    pub fn folder_name(self) -> String {
+        let (_, artifact, version) = self.coordinates();
+        format!("{artifact}-{version}")
+    }
+
+    fn kafka(self) -> Option<Version> {
+        match self {
+            Artifact::Broker(version) | Artifact::Worker(version) => Some(version),
+            Artifact::JmxAgent => None,
+        }
+    }
+
+    /// A pom whose runtime dependencies are the artifact and a logging backend.
+    fn pom(self) -> String {
+        let (group, artifact, version) = self.coordinates();
+        let mut dependencies = vec![(group, artifact, version)];
+        match self.kafka() {
+            Some(kafka) if kafka.at_least(4, 0) => {
+                for name in ["log4j-api", "log4j-core", "log4j-slf4j-impl"] {
+                    dependencies.push(("org.apache.logging.log4j", name, LOG4J2.to_owned()));
+                }
+            }
+            Some(_) => {
+                dependencies.push(("ch.qos.reload4j", "reload4j", RELOAD4J.to_owned()));
+                dependencies.push(("org.slf4j", "slf4j-api", SLF4J.to_owned()));
+                dependencies.push(("org.slf4j", "slf4j-reload4j", SLF4J.to_owned()));
+            }
+            None => {}
+        }
+        // Old releases bring log4j 1.2 itself, whose classes reload4j replaces.
+        let exclusions = [("log4j", "log4j"), ("org.slf4j", "slf4j-log4j12")]
+            .map(|(group, artifact)| {
+                format!(
+                    "<exclusion><groupId>{group}</groupId><artifactId>{artifact}</artifactId></exclusion>"
+                )
+            })
+            .concat();
+        let dependencies: String = dependencies
+            .into_iter()
+            .map(|(group, artifact, version)| {
+                format!(
+                    "<dependency><groupId>{group}</groupId><artifactId>{artifact}</artifactId>\
+                     <version>{version}</version><exclusions>{exclusions}</exclusions></dependency>\n"
+                )
+            })
+            .collect();
+        format!(
+            "<project xmlns=\"http://maven.apache.org/POM/4.0.0\">\
+             <modelVersion>4.0.0</modelVersion><groupId>evenkeel</groupId>\
+             <artifactId>testbed</artifactId><version>1</version>\n\
+             <dependencies>\n{dependencies}</dependencies>\n</project>\n"
+        )
+    }
+}
+
+/// The cache folder with everything that outlives a cluster.
+#[derive(Clone, Debug)]
+pub struct JarCache {
+    root: PathBuf,
+    tools: Tools,
+}
+
+impl JarCache {
+    /// The cache of this user, and the programs that fill it.
+    ///
+    /// # Errors
+    /// When there is no home folder, or Java or Maven is missing.
+    pub fn open() -> anyhow::Result<JarCache> {
+        let root = match std::env::var_os(CACHE_VARIABLE) {
+            Some(root) => PathBuf::from(root),
+            None => std::env::var_os("XDG_CACHE_HOME")
+                .map(PathBuf::from)
+                .or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache")))
+                .with_context(|| format!("neither HOME nor {CACHE_VARIABLE} is set"))?
+                .join("evenkeel"),
+        };
+        Ok(JarCache {
+            root,
+            tools: Tools::find_or_install()?,
+        })
+    }
+
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    pub(crate) fn tools(&self) -> &Tools {
+        &self.tools
+    }
+
+    /// The folder with the jars of `artifact`, resolved by Maven if it is not there yet.
+    ///
+    /// # Errors
+    /// When Maven cannot resolve it.
+    pub fn jars(&self, artifact: Artifact) -> anyhow::Result<PathBuf> {
+        let name = artifact.folder_name();
+        self.once(&format!("jars/{name}"), |target| {
+            eprintln!("resolving {name} by Maven");
+            fs::write(target.join("pom.xml"), artifact.pom())?;
+            let output = Command::new(&self.tools.mvn)
+                .args(["--batch-mode", "--quiet", "dependency:copy-dependencies"])
+                .args(["-DincludeScope=runtime", "-DoutputDirectory=."])
+                .current_dir(target)
+                .output()
+                .context("run mvn")?;
+            if !output.status.success() {
+                bail!(
+                    "mvn ended with {}: {}{}",
+                    output.status,
+                    String::from_utf8_lossy(&output.stdout),
+                    String::from_utf8_lossy(&output.stderr)
+                );
+            }
+            Ok(())
+        })
+        .with_context(|| format!("resolve {name}"))
+    }
+
+    /// The class path entry for all jars of `artifact`.
+    pub(crate) fn class_path(&self, artifact: Artifact) -> anyhow::Result<String> {
+        Ok(format!("{}/*", self.jars(artifact)?.display()))
+    }
+
+    /// Makes `relative` once: under a lock, in a folder beside it that is renamed when
+    /// complete, so that concurrent and interrupted runs never see half of it.
+    pub(crate) fn once(
+        &self,
+        relative: &str,
+        make: impl FnOnce(&Path) -> anyhow::Result<()>,
+    ) -> anyhow::Result<PathBuf> {
+        let target = self.root.join(relative);
+        if target.is_dir() {
+            return Ok(target);
+        }
+        let parent = target.parent().context("cache entry without a folder")?;
+        fs::create_dir_all(parent).with_context(|| format!("create {}", parent.display()))?;
+        let beside = |suffix: &str| {
+            let mut name = target.clone().into_os_string();
+            name.push(suffix);
+            PathBuf::from(name)
+        };
+        let lock_path = beside(".lock");
+        let lock =
+            File::create(&lock_path).with_context(|| format!("create {}", lock_path.display()))?;
+        lock.lock()
+            .with_context(|| format!("lock {}", lock_path.display()))?;
+        if target.is_dir() {
+            return Ok(target);
+        }
+        let partial = beside(".partial");
+        if partial.exists() {
+            fs::remove_dir_all(&partial)?;
+        }
+        fs::create_dir(&partial).with_context(|| format!("create {}", partial.display()))?;
+        make(&partial)?;
+        fs::rename(&partial, &target)
+            .with_context(|| format!("move {} into place", partial.display()))?;
+        Ok(target)
+    }
+}
+
+#[cfg(test)]
+mod tests;

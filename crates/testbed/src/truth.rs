@@ -1,0 +1,82 @@
+//! What really happened, told by the brokers, the workers and the script, never by evenkeel.
+
+mod assignment;
+mod broker_log;
+mod collect;
+mod compare;
+mod derive;
+mod event;
+mod jmx;
+mod line;
+mod show;
+mod statuses;
+mod text;
+mod void;
+mod worker_log;
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+pub use assignment::{Assignment, Work};
+pub use collect::{ProcessLog, read};
+pub use compare::Comparison;
+pub use derive::{Departure, DepartureWay, TruthGeneration, TruthMember};
+pub use event::{Item, ItemKind, LeaderView, Step, TruthEvent, Verb, What};
+pub use jmx::JmxSample;
+pub use statuses::{ConnectorStatus, ItemStatus, Statuses};
+
+/// All that is known of one Connect group in one run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TruthLog {
+    pub group_id: String,
+    /// Process name of each worker to its REST URL.
+    pub worker_urls: BTreeMap<String, String>,
+    /// In the order in which they happened.
+    pub events: Vec<TruthEvent>,
+    /// Every generation that completed its join phase, also those without a record.
+    pub generations: Vec<TruthGeneration>,
+    /// Why this run proves nothing and must be repeated; empty for a good run.
+    pub void: Vec<String>,
+}
+
+impl TruthLog {
+    /// The newest generation.
+    pub fn last(&self) -> Option<&TruthGeneration> {
+        self.generations.last()
+    }
+
+    /// A generation of the newest incarnation of the group.
+    pub fn generation(&self, generation: i64) -> Option<&TruthGeneration> {
+        self.generations
+            .iter()
+            .rev()
+            .find(|candidate| candidate.generation == generation)
+    }
+
+    /// Whether the group rests: the newest generation was handed out, every member of it has
+    /// applied it and finished its starts, nobody prepares the next, and no revocation asks
+    /// for one. A running scheduled delay is rest.
+    pub fn is_settled(&self) -> bool {
+        let Some(last) = self.last() else {
+            return false;
+        };
+        let preparing = self.events.iter().any(|event| {
+            matches!(&event.what, What::Preparing { old_generation, .. }
+                if *old_generation == last.generation && event.at_ms >= last.join_end_ms)
+        });
+        if preparing {
+            return false;
+        }
+        last.member_count == 0
+            || last.assignment_ms.is_some()
+                && last.members.len() == last.member_count
+                && last.members.iter().all(|member| {
+                    let follow_up = member.revoked.as_ref().is_some_and(|work| !work.is_empty());
+                    member.finished_ms.is_some() && !follow_up
+                })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,176 @@
+//! What a log line, an answer or a step of the script says, as a typed event.
+
+use serde::{Deserialize, Serialize};
+
+use super::assignment::{Assignment, Work};
+use super::jmx::JmxSample;
+use super::statuses::Statuses;
+
+/// Something that happened in one process, by that process's wall clock.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TruthEvent {
+    pub at_ms: i64,
+    pub process: String,
+    #[serde(flatten)]
+    pub what: What,
+}
+
+/// What the script did to a process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verb {
+    Start,
+    /// SIGTERM
+    Stop,
+    /// SIGKILL
+    Kill,
+    /// SIGSTOP
+    Freeze,
+    /// SIGCONT
+    Thaw,
+}
+
+/// A connector or a task.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Item {
+    pub kind: ItemKind,
+    pub name: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ItemKind {
+    Connector,
+    Task,
+}
+
+/// A point in the life of a connector or task on one worker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Step {
+    /// The herder asks for the start.
+    StartAsked,
+    /// The fixture's own `start` is entered and left.
+    StartBegins,
+    StartEnds,
+    /// The worker says that the task runs; the status RUNNING is written next.
+    Started,
+    /// The worker asks for the stop.
+    StopAsked,
+    /// The fixture's own `stop` is entered and left.
+    StopBegins,
+    StopEnds,
+    /// The worker waited for the end and saw it.
+    StopInTime,
+    /// The worker gave up waiting and cancelled.
+    StopTimedOut,
+    Failed,
+}
+
+/// What the leader took its group for when it assigned.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeaderView {
+    pub configured: Work,
+    pub deleted: Work,
+    pub lost: Work,
+    /// Work that neither ran nor was assigned before.
+    pub created: Work,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum What {
+    // By the broker that coordinates the group.
+    Preparing {
+        old_generation: i64,
+        reason: String,
+    },
+    /// The join phase ended with members.
+    Stabilized {
+        generation: i64,
+        members: usize,
+    },
+    /// The join phase ended without members.
+    GroupEmpty {
+        generation: i64,
+    },
+    /// The leader's SyncGroup: the record of this generation is written now.
+    AssignmentStored {
+        generation: i64,
+    },
+    MemberLeft {
+        member_id: String,
+        reason: String,
+    },
+    /// No heartbeat within the session timeout.
+    MemberExpired {
+        member_id: String,
+    },
+    /// An id that was given out and never joined.
+    PendingExpired {
+        member_id: String,
+    },
+    /// The rebalance timeout passed first.
+    NotRejoined {
+        member_ids: String,
+    },
+    /// Joined, and never asked for its assignment.
+    NotSynced {
+        member_ids: String,
+    },
+    GroupLoaded,
+    GroupUnloaded,
+    /// The group is deleted; generations begin again.
+    GroupRemoved,
+
+    // By a worker.
+    Rejoining,
+    /// The JoinGroup response; only the leader is told the members.
+    Joined {
+        generation: i64,
+        member_id: String,
+        leader: String,
+        protocol: String,
+        members: Vec<String>,
+    },
+    /// The leader has computed the round: the content of the group's record.
+    LeaderAssigned {
+        generation: i64,
+        assignments: Vec<(String, Assignment)>,
+        view: LeaderView,
+    },
+    /// The assignment as it came: deltas in the cooperative protocols.
+    Received {
+        generation: i64,
+        assignment: Assignment,
+    },
+    /// The assignment merged with what the worker kept: `assigned` is the total owned now.
+    Applied {
+        generation: i64,
+        protocol_version: i64,
+        assignment: Assignment,
+    },
+    /// Starts of connectors and tasks after an assignment are done.
+    WorkFinished,
+    /// The worker lost the coordinator and dropped all its work.
+    WorkDropped,
+    /// The worker leaves by itself.
+    Leaving {
+        reason: String,
+    },
+    HerderStopping,
+    HerderStopped,
+    Item {
+        item: Item,
+        step: Step,
+    },
+
+    // By the script.
+    /// A verb: it began at the time of the event and had taken effect at its end.
+    Script {
+        verb: Verb,
+        ended_ms: i64,
+    },
+    Statuses(Statuses),
+    Jmx(JmxSample),
+}

@@ -1,0 +1,156 @@
+//! `evenkeel capture FILE`: records the inputs, so that everything can be derived again
+//! offline. Values of the config and status topics are redacted before they are written.
+
+use std::fs::File;
+use std::io;
+use std::path::PathBuf;
+
+use clap::Args;
+use evenkeel_core::answers::Answers;
+use evenkeel_core::engine::{Change, Engine};
+use evenkeel_core::facts::input::{Input, Topic};
+use evenkeel_core::facts::time::ArrivalTime;
+use std::sync::Arc;
+use tokio::sync::mpsc;
+
+use crate::commands::exit::Exit;
+use crate::commands::wiring;
+use crate::config::ConfigFlags;
+use crate::read::capture::{CaptureWriter, Header};
+use crate::read::kafka::{self, ReadSettings, ReaderHandle};
+use crate::run::shutdown::{self, Shutdown};
+use crate::run::{clock, group};
+use crate::show::log;
+
+/// Inputs between the reader and the writer.
+const INPUTS_MAX: usize = 4096;
+
+/// Record what the agent reads, until Ctrl-C
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  evenkeel capture incident.evk.gz --bootstrap broker:9092 --group connect-cluster \\
+      --config-topic connect-configs --status-topic connect-status")]
+pub struct CaptureArgs {
+    /// The file to write; it must not exist
+    pub file: PathBuf,
+    /// A name for what is recorded, kept in the header
+    #[arg(long, value_name = "NAME")]
+    pub scenario: Option<String>,
+    /// Everything that can be configured
+    #[command(flatten)]
+    pub config: ConfigFlags,
+}
+
+/// Records until SIGINT or SIGTERM.
+#[must_use]
+pub fn run(args: &CaptureArgs) -> Exit {
+    let loaded = match wiring::configuration(&args.config) {
+        Ok(loaded) => loaded,
+        Err(mistakes) => {
+            eprintln!("{mistakes}");
+            return Exit::Config;
+        }
+    };
+    log::start(loaded.config.log);
+    let settings = match wiring::readers(&loaded.config) {
+        Ok(readers) if readers.len() > 1 => {
+            tracing::error!("a capture holds one group; name it with --group");
+            return Exit::Config;
+        }
+        Ok(readers) => readers.into_iter().next(),
+        Err(mistakes) => {
+            tracing::error!(%mistakes, "configuration no longer holds");
+            return Exit::Config;
+        }
+    };
+    let Some(settings) = settings else {
+        return Exit::Config;
+    };
+    let header = Header::new(clock::now().0, args.scenario.clone());
+    let writer = match CaptureWriter::create(&args.file, &header) {
+        Ok(writer) => writer,
+        Err(error) => {
+            tracing::error!(file = %args.file.display(), %error, "capture not created");
+            return Exit::Failed;
+        }
+    };
+    let runtime = match tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+    {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            tracing::error!(%error, "runtime not started");
+            return Exit::Failed;
+        }
+    };
+    match runtime.block_on(record(settings, writer)) {
+        Ok(exit) => exit,
+        Err(error) => {
+            tracing::error!(file = %args.file.display(), %error, "capture not written");
+            Exit::Failed
+        }
+    }
+}
+
+async fn record(settings: ReadSettings, writer: CaptureWriter<File>) -> io::Result<Exit> {
+    let (sender, inputs) = mpsc::channel(INPUTS_MAX);
+    let reader = match kafka::start(settings, Arc::new(clock::now), sender) {
+        Ok(reader) => reader,
+        Err(error) => {
+            tracing::error!(%error, "kafka client not configured");
+            return Ok(Exit::Config);
+        }
+    };
+    let mut recorder = Recorder {
+        reader,
+        writer,
+        caught_up: 0,
+    };
+    let shutdown = Shutdown::new();
+    let ending = shutdown.ending();
+    {
+        let watching = group::run(Engine::new(), inputs, &mut recorder, ending);
+        tokio::pin!(watching);
+        tokio::select! {
+            result = &mut watching => result?,
+            signal = shutdown::signal() => {
+                signal?;
+                shutdown.begin();
+                watching.await?;
+            }
+        }
+    }
+    let inputs = recorder.writer.inputs();
+    recorder.writer.finish()?;
+    tracing::info!(inputs, "capture complete");
+    Ok(Exit::Ok)
+}
+
+/// What surrounds the loop of a group that is recorded.
+struct Recorder {
+    reader: ReaderHandle,
+    writer: CaptureWriter<File>,
+    caught_up: usize,
+}
+
+impl group::Surroundings for Recorder {
+    fn ask_ends(&mut self) {
+        self.reader.ask_ends();
+    }
+
+    fn took(&mut self, _engine: &Engine, input: &Input, changes: &[Change]) -> io::Result<()> {
+        for change in changes {
+            if let Change::CaughtUp { .. } = change {
+                self.caught_up += 1;
+                if self.caught_up == Topic::ALL.len() {
+                    tracing::info!("all inputs read to their ends; recording");
+                }
+            }
+        }
+        self.writer.write(input)
+    }
+
+    fn publish(&mut self, _answers: Answers, _now: ArrivalTime) {}
+}

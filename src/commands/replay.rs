@@ -1,0 +1,143 @@
+//! `evenkeel replay FILE`: derives everything again from a capture, without a broker, a
+//! clock or a port. What changed is printed as JSON lines, the final answers last.
+
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use evenkeel_core::answers::{Answers, Outcome, RoundAnswer};
+use evenkeel_core::engine::{Change, Engine};
+use evenkeel_core::facts::input::Topic;
+use serde::Serialize;
+use thiserror::Error;
+
+use crate::read::capture::{CaptureError, CaptureReader, Header};
+
+/// Why a replay failed.
+#[derive(Debug, Error)]
+pub enum ReplayError {
+    /// The capture could not be read, or not to its end.
+    #[error("{path}: {source}")]
+    Capture {
+        /// Which file.
+        path: String,
+        /// Why.
+        source: CaptureError,
+    },
+    /// The result could not be written.
+    #[error("result not written")]
+    Output(#[from] io::Error),
+}
+
+/// One line of the output.
+#[derive(Serialize)]
+#[serde(tag = "line", rename_all = "snake_case")]
+enum Line<'a> {
+    /// Where the capture comes from.
+    Capture { header: &'a Header },
+    /// A generation was settled.
+    Settled { at_ms: i64, round: RoundAnswer },
+    /// Generations that left no record.
+    Missing {
+        at_ms: i64,
+        first: i32,
+        count: u64,
+        outcome: Outcome,
+    },
+    /// The group was created.
+    Created {
+        at_ms: i64,
+        incarnation: u32,
+        generation: i32,
+    },
+    /// The group was deleted.
+    Deleted { at_ms: i64 },
+    /// An input was read to the end it had at start.
+    CaughtUp { at_ms: i64, input: Topic },
+    /// What the engine says in the end.
+    Answers { answers: &'a Answers },
+}
+
+/// Replays the capture at `path` to `out`.
+///
+/// # Errors
+/// The capture is none, or is cut: what came before the cut is printed all the same,
+/// the final answers included.
+pub fn replay(path: &Path, out: impl Write) -> Result<(), ReplayError> {
+    let mut out = BufWriter::new(out);
+    let failed = |source| ReplayError::Capture {
+        path: path.display().to_string(),
+        source,
+    };
+    let reader = CaptureReader::open(path).map_err(failed)?;
+    line(
+        &mut out,
+        &Line::Capture {
+            header: reader.header(),
+        },
+    )?;
+    let mut engine = Engine::new();
+    let mut trouble = None;
+    for input in reader {
+        match input {
+            Ok(input) => {
+                for change in engine.apply(&input) {
+                    line(&mut out, &Line::of(input.at.0, &engine, &change))?;
+                }
+            }
+            Err(error) => {
+                trouble = Some(error);
+                break;
+            }
+        }
+    }
+    line(
+        &mut out,
+        &Line::Answers {
+            answers: &engine.answers(),
+        },
+    )?;
+    out.flush()?;
+    trouble.map_or(Ok(()), |error| Err(failed(error)))
+}
+
+// === impl Line ===
+
+impl Line<'_> {
+    /// A change, at this time on the recorder's clock.
+    fn of(at_ms: i64, engine: &Engine, change: &Change) -> Self {
+        match change {
+            Change::Settled(round) => Self::Settled {
+                at_ms,
+                round: engine.describe(round),
+            },
+            Change::Missing {
+                first,
+                count,
+                outcome,
+            } => Self::Missing {
+                at_ms,
+                first: *first,
+                count: *count,
+                outcome: *outcome,
+            },
+            Change::Created {
+                incarnation,
+                generation,
+            } => Self::Created {
+                at_ms,
+                incarnation: *incarnation,
+                generation: *generation,
+            },
+            Change::Deleted => Self::Deleted { at_ms },
+            Change::CaughtUp { input } => Self::CaughtUp {
+                at_ms,
+                input: *input,
+            },
+        }
+    }
+}
+
+fn line(out: &mut impl Write, line: &Line<'_>) -> io::Result<()> {
+    serde_json::to_writer(&mut *out, line)?;
+    out.write_all(b"\n")
+}

@@ -1,0 +1,132 @@
+//! `evenkeel run`: the sidecar.
+
+use std::net::SocketAddr;
+
+use clap::Args;
+use tokio::net::TcpListener;
+
+use crate::commands::exit::Exit;
+use crate::commands::wiring;
+use crate::config::{Config, ConfigFlags};
+use crate::run::agent::{self, Plan};
+use crate::run::shutdown::{self, Shutdown};
+use crate::show::http::HttpLimits;
+use crate::show::log;
+use crate::show::view::{AgentStats, BuildInfo, SeriesLimits};
+
+/// Watch a Connect group and show what it does
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  evenkeel run --bootstrap broker:9092 --group connect-cluster \\
+      --config-topic connect-configs --status-topic connect-status
+  evenkeel run --config /etc/evenkeel/evenkeel.yaml --listen 127.0.0.1:9790")]
+pub struct RunArgs {
+    /// Everything that can be configured
+    #[command(flatten)]
+    pub config: ConfigFlags,
+}
+
+/// Runs until SIGINT or SIGTERM.
+#[must_use]
+pub fn run(args: &RunArgs) -> Exit {
+    let loaded = match wiring::configuration(&args.config) {
+        Ok(loaded) => loaded,
+        Err(mistakes) => {
+            eprintln!("{mistakes}");
+            return Exit::Config;
+        }
+    };
+    log::start(loaded.config.log);
+    let runtime = match tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+    {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            tracing::error!(%error, "runtime not started");
+            return Exit::Failed;
+        }
+    };
+    runtime.block_on(watch(&loaded.config))
+}
+
+async fn watch(config: &Config) -> Exit {
+    let plan = match plan(config) {
+        Ok(plan) => plan,
+        Err(exit) => return exit,
+    };
+    let address = config.http.listen;
+    let Some(listener) = listen(address).await else {
+        return Exit::Failed;
+    };
+    let shutdown = Shutdown::new();
+    tokio::select! {
+        result = agent::run(plan, listener, &shutdown) => ended(result),
+        signal = shutdown::signal() => {
+            if let Err(error) = signal {
+                tracing::error!(%error, "signals cannot be listened to");
+            }
+            Exit::Ok
+        }
+    }
+}
+
+fn ended(result: Result<(), crate::read::kafka::ReadError>) -> Exit {
+    match result {
+        Ok(()) => Exit::Ok,
+        Err(error) => {
+            tracing::error!(%error, "kafka client not configured");
+            Exit::Config
+        }
+    }
+}
+
+/// Listens, or says what stands in the way.
+pub(super) async fn listen(address: SocketAddr) -> Option<TcpListener> {
+    match TcpListener::bind(address).await {
+        Ok(listener) => {
+            // With port 0 the system chose one.
+            let address = listener.local_addr().unwrap_or(address);
+            tracing::info!(%address, "serving");
+            Some(listener)
+        }
+        Err(error) => {
+            let hint = "another process may use the port; choose one with --listen ADDR:PORT";
+            tracing::error!(%address, %error, hint, "cannot listen");
+            None
+        }
+    }
+}
+
+fn plan(config: &Config) -> Result<Plan, Exit> {
+    let groups = wiring::readers(config).map_err(|mistakes| {
+        tracing::error!(%mistakes, "configuration no longer holds");
+        Exit::Config
+    })?;
+    Ok(Plan {
+        groups,
+        readiness: config.http.readiness,
+        series: SeriesLimits {
+            series_max: config.metrics.series_max,
+            subjects_max: config.metrics.subjects_max,
+        },
+        agent: AgentStats {
+            build: build(),
+            principal: config
+                .kafka
+                .properties
+                .principal(&|name| std::env::var(name).ok()),
+            ..AgentStats::default()
+        },
+        http: HttpLimits::default(),
+    })
+}
+
+/// The program, as it describes itself.
+pub(super) fn build() -> BuildInfo {
+    BuildInfo {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        librdkafka: crate::read::kafka::client_version(),
+    }
+}

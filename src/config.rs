@@ -1,0 +1,29 @@
+//! What a person sets. A YAML file, `EVENKEEL_*` environment variables and flags, the
+//! later ones first, make a [`Tree`]; `validate` makes a [`Config`] of it, or says
+//! everything that is wrong at once.
+
+mod check;
+mod describe;
+mod flags;
+mod load;
+mod mistake;
+mod overlay;
+mod properties;
+mod reference;
+mod secret;
+mod tree;
+mod typed;
+mod validate;
+mod yaml;
+
+pub use flags::ConfigFlags;
+pub use load::{Loaded, Override, Sources, load};
+pub use mistake::{Mistake, Mistakes};
+pub use properties::Properties;
+pub use reference::{markdown, sample};
+pub use secret::Secret;
+pub use tree::{
+    GROUPS_MAX, LogFormat, LogLevel, Readiness, SERIES_MAX_DEFAULT, SUBJECTS_MAX_DEFAULT, Tree,
+};
+pub use typed::{Config, GroupConfig, HttpConfig, KafkaConfig, LogConfig, MetricsConfig};
+pub use validate::validate;

@@ -1,0 +1,188 @@
+//! Loads the configuration: file, then `EVENKEEL_*`, then flags; all mistakes at once.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use serde_yaml::{Mapping, Value};
+
+use super::describe::{Describe, Key, Shape};
+use super::flags::ConfigFlags;
+use super::mistake::{Mistake, Mistakes};
+use super::overlay::{self, FILE_VARIABLE};
+use super::tree::Tree;
+use super::typed::Config;
+use super::{check, validate, yaml};
+
+/// A configuration is pages, not megabytes; more is a mistaken path.
+const FILE_BYTES_MAX: u64 = 1024 * 1024;
+
+/// A value that a variable or a flag puts over the file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Override {
+    /// The key, as in `http.listen`.
+    pub key: String,
+    /// Its value.
+    pub value: String,
+    /// The variable or the flag.
+    pub origin: String,
+}
+
+/// Where the configuration comes from.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Sources<'a> {
+    /// The text of the file.
+    pub file: Option<&'a str>,
+    /// The environment.
+    pub vars: &'a [(String, String)],
+    /// What the flags set.
+    pub flags: &'a [Override],
+}
+
+/// A configuration, as written and as used.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Loaded {
+    /// As written, all sources taken together. It serialises without secrets.
+    pub tree: Tree,
+    /// As used.
+    pub config: Config,
+    /// The file that was read.
+    pub file: Option<PathBuf>,
+}
+
+/// Loads what the flags, these environment variables and the file they name say.
+///
+/// # Errors
+///
+/// All mistakes.
+pub fn load(flags: &ConfigFlags, vars: &[(String, String)]) -> Result<Loaded, Mistakes> {
+    let named = vars
+        .iter()
+        .find(|(name, value)| name == FILE_VARIABLE && !value.is_empty());
+    let file = flags
+        .config
+        .clone()
+        .or_else(|| named.map(|(_, path)| PathBuf::from(path)));
+    let text = match &file {
+        Some(path) => Some(read(path).map_err(|mistake| Mistakes(vec![mistake]))?),
+        None => None,
+    };
+    let flags = flags.overrides();
+    let loaded = Sources {
+        file: text.as_deref(),
+        vars,
+        flags: &flags,
+    }
+    .load()?;
+    Ok(Loaded { file, ..loaded })
+}
+
+fn read(path: &Path) -> Result<String, Mistake> {
+    let wrong =
+        |what: String| Mistake::new("", format!("{}: {what}", path.display()), "a YAML file");
+    let mut text = String::new();
+    let read = File::open(path).and_then(|file| {
+        // One byte more than is allowed tells that there is more.
+        file.take(FILE_BYTES_MAX + 1).read_to_string(&mut text)
+    });
+    match read {
+        Err(error) => Err(wrong(error.to_string())),
+        Ok(_) if text.len() as u64 > FILE_BYTES_MAX => Err(wrong("more than 1 MiB".to_owned())),
+        Ok(_) => Ok(text),
+    }
+}
+
+// === impl Sources ===
+
+impl Sources<'_> {
+    /// The configuration these sources make. Reads no file but those that
+    /// `${file:…}` names.
+    ///
+    /// # Errors
+    ///
+    /// All mistakes.
+    pub fn load(&self) -> Result<Loaded, Mistakes> {
+        let keys = keys();
+        let mut mistakes = Vec::new();
+        let mut root = match yaml::parse(self.file.unwrap_or_default()) {
+            // Empty, or nothing but comments.
+            Ok(Value::Null) => Value::Mapping(Mapping::new()),
+            Ok(root) => root,
+            Err(mistake) => return Err(Mistakes(vec![mistake])),
+        };
+        let mut overrides = overlay::from_env(self.vars, &keys, &mut mistakes);
+        overrides.extend(self.flags.iter().cloned());
+        for over in &overrides {
+            overlay::put(&mut root, over, &keys, &mut mistakes);
+        }
+        check::section(&mut root, &keys, "", &mut mistakes);
+        let tree = match deserialized(root) {
+            Ok(tree) => tree,
+            Err(mistake) => {
+                mistakes.push(mistake);
+                return Err(Mistakes(mistakes));
+            }
+        };
+        let env = |name: &str| {
+            let found = self.vars.iter().find(|(known, _)| known == name);
+            found.map(|(_, value)| value.clone())
+        };
+        let result = validate(&tree, &env);
+        // A value that was refused for its form is not also missing.
+        let further = result.as_ref().err().map_or(&[][..], |found| &found.0);
+        let told: Vec<_> = mistakes
+            .iter()
+            .map(|mistake| mistake.path.clone())
+            .collect();
+        mistakes.extend(
+            further
+                .iter()
+                .filter(|each| !told.contains(&each.path))
+                .cloned(),
+        );
+        for mistake in &mut mistakes {
+            name_origin(mistake, &overrides);
+        }
+        match result {
+            Ok(config) if mistakes.is_empty() => Ok(Loaded {
+                tree,
+                config,
+                file: None,
+            }),
+            _ => Err(Mistakes(mistakes)),
+        }
+    }
+}
+
+/// The keys of the whole tree.
+pub(super) fn keys() -> Vec<Key> {
+    match Tree::shape() {
+        Shape::Section(keys) => keys,
+        _ => Vec::new(),
+    }
+}
+
+/// After `check` this succeeds; were the two at odds, the difference is told.
+fn deserialized(root: Value) -> Result<Tree, Mistake> {
+    let root = if root.is_null() {
+        Value::Mapping(Mapping::new())
+    } else {
+        root
+    };
+    serde_path_to_error::deserialize::<_, Tree>(root).map_err(|error| {
+        let path = error.path().to_string();
+        Mistake::new(path, "a value of another kind", "what the reference says")
+    })
+}
+
+/// Says which variable or flag set the value, for `groups.x` and `groups[0].x` alike.
+fn name_origin(mistake: &mut Mistake, overrides: &[Override]) {
+    if mistake.origin.is_none() {
+        let path = mistake.path.replace("[0]", "");
+        let last = overrides.iter().rev().find(|over| over.key == path);
+        mistake.origin = last.map(|over| over.origin.clone());
+    }
+}
+
+#[cfg(test)]
+mod tests;

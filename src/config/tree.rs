@@ -1,0 +1,142 @@
+//! The tree of keys, as a person writes it. The comments here are the reference and
+//! the sample file.
+
+use super::describe::{section, words};
+use super::properties::Properties;
+
+/// Most groups that one agent watches.
+pub const GROUPS_MAX: usize = 32;
+/// Default of `metrics.series_max`: room for a few dozen groups of 50 workers.
+pub const SERIES_MAX_DEFAULT: usize = 10_000;
+/// Default of `metrics.subjects_max`: what is wrong fifty times is read in the API,
+/// not in a graph.
+pub const SUBJECTS_MAX_DEFAULT: usize = 50;
+
+section! {
+    /// The whole configuration.
+    pub struct Tree {
+        /// How to reach the Kafka cluster that Connect stores its state in.
+        kafka: KafkaTree = KafkaTree::default() => "";
+        /// The Connect clusters to watch; usually one. Flags and environment variables
+        /// name the key of the only group: they make one where the file has none, and
+        /// are refused where it has several.
+        groups: Vec<GroupTree> = Vec::new() => "";
+        /// Where metrics, probes, the API and the page are served.
+        http: HttpTree = HttpTree::default() => "";
+        /// Bounds on what one scrape carries.
+        metrics: MetricsTree = MetricsTree::default() => "";
+        /// What the agent says on standard error.
+        log: LogTree = LogTree::default() => "";
+    }
+}
+
+section! {
+    /// How to reach the cluster.
+    pub struct KafkaTree {
+        /// Brokers to begin with, as host:port, separated by commas. The others are
+        /// found through them.
+        bootstrap: String = String::new() => "broker-1:9092,broker-2:9092";
+        /// Any property of librdkafka: TLS, SASL, timeouts. Names and values are checked
+        /// by that library. A value may hold ${env:NAME} or ${file:/path} (the whole file,
+        /// without its last line end), so that no secret has to stand here; $${ is a plain ${.
+        /// The agent needs READ and DESCRIBE on three topics and never joins a group.
+        /// Properties that would change that are refused.
+        properties: Properties = Properties::default() => "sasl.password: ${env:KAFKA_PASSWORD}";
+    }
+}
+
+section! {
+    /// One Connect cluster.
+    pub struct GroupTree {
+        /// The workers' group.id.
+        group: String = String::new() => "connect-cluster";
+        /// The workers' config.storage.topic.
+        config_topic: String = String::new() => "connect-configs";
+        /// The workers' status.storage.topic.
+        status_topic: String = String::new() => "connect-status";
+        /// The topic where the broker keeps group records.
+        offsets_topic: String = "__consumer_offsets".to_owned() => "__consumer_offsets";
+        /// host:port that the worker beside this agent advertises, where there is one.
+        own_worker: Option<String> = None => "worker-a:8083";
+        /// The Kafka release of the workers. It decides how findings read the config
+        /// topic (KAFKA-16838), never a count. Taken as the newest where it is not set.
+        worker_release: Option<String> = None => "3.9.1";
+    }
+}
+
+section! {
+    /// Where things are served.
+    pub struct HttpTree {
+        /// Address and port. All interfaces by default, as exporters do, since the scraper
+        /// is another machine; nothing can be changed through it, and it tells names of
+        /// connectors and workers. An empty address (":9790") means all interfaces.
+        listen: String = "0.0.0.0:9790".to_owned() => "127.0.0.1:9790";
+        /// What /readyz answers while the agent does not see everything: lenient is 200
+        /// with the reasons, since a sidecar that is not ready takes its worker out of
+        /// service; strict is 503.
+        readiness: Readiness = Readiness::Lenient => "strict";
+    }
+}
+
+words! {
+    /// What `/readyz` answers while the agent does not see everything.
+    pub enum Readiness {
+        /// 200, with the reasons.
+        Lenient = "lenient",
+        /// 503, with the reasons.
+        Strict = "strict",
+    }
+    default Lenient
+}
+
+section! {
+    /// Bounds on what one scrape carries.
+    pub struct MetricsTree {
+        /// Most series of a scrape, from 1000 to 1000000. Beyond it families are left out
+        /// whole, those with a series a worker or a connector first, and counted in
+        /// evenkeel_series_dropped_total. The agent's own always fit.
+        series_max: usize = SERIES_MAX_DEFAULT => "20000";
+        /// Most series, a family and group, of those that have one a connector or a
+        /// finding, from 1 to 10000. The largest are kept.
+        subjects_max: usize = SUBJECTS_MAX_DEFAULT => "100";
+    }
+}
+
+section! {
+    /// What the agent says.
+    pub struct LogTree {
+        /// The least severe level that is written: error is what a person must act on,
+        /// warn what is degraded, info what happens, debug each observation.
+        level: LogLevel = LogLevel::Info => "debug";
+        /// Lines for people, or JSON objects for programs.
+        format: LogFormat = LogFormat::Text => "json";
+    }
+}
+
+words! {
+    /// The least severe level that is written.
+    pub enum LogLevel {
+        /// A person must act.
+        Error = "error",
+        /// Something is degraded.
+        Warn = "warn",
+        /// Started, caught up, a rebalance.
+        Info = "info",
+        /// Each observation.
+        Debug = "debug",
+        /// All there is.
+        Trace = "trace",
+    }
+    default Info
+}
+
+words! {
+    /// How lines are written.
+    pub enum LogFormat {
+        /// For people.
+        Text = "text",
+        /// For programs.
+        Json = "json",
+    }
+    default Text
+}

@@ -1,0 +1,74 @@
+//! The configuration after every check: what the agent runs on.
+
+use std::net::SocketAddr;
+
+use super::properties::Properties;
+use super::tree::{LogFormat, LogLevel, Readiness};
+
+/// A configuration without mistakes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Config {
+    /// How to reach the cluster.
+    pub kafka: KafkaConfig,
+    /// The groups to watch; at least one, each once.
+    pub groups: Vec<GroupConfig>,
+    /// Where things are served.
+    pub http: HttpConfig,
+    /// Bounds on a scrape.
+    pub metrics: MetricsConfig,
+    /// What is written.
+    pub log: LogConfig,
+}
+
+/// How to reach the cluster.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KafkaConfig {
+    /// `bootstrap.servers` of librdkafka.
+    pub bootstrap: String,
+    /// Further properties of librdkafka, none of those that the agent decides.
+    pub properties: Properties,
+}
+
+/// One Connect cluster.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GroupConfig {
+    /// The workers' `group.id`.
+    pub group: String,
+    /// `config.storage.topic`.
+    pub config_topic: String,
+    /// `status.storage.topic`.
+    pub status_topic: String,
+    /// Where the broker keeps group records.
+    pub offsets_topic: String,
+    /// `host:port` of the worker beside the agent.
+    pub own_worker: Option<String>,
+    /// The Kafka release of the workers.
+    pub worker_release: Option<String>,
+}
+
+/// Where things are served.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HttpConfig {
+    /// Address and port.
+    pub listen: SocketAddr,
+    /// What `/readyz` answers while not everything is seen.
+    pub readiness: Readiness,
+}
+
+/// Bounds on a scrape.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MetricsConfig {
+    /// Most series in all.
+    pub series_max: usize,
+    /// Most series of a family that has one a subject.
+    pub subjects_max: usize,
+}
+
+/// What is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct LogConfig {
+    /// Least severe level.
+    pub level: LogLevel,
+    /// Form of a line.
+    pub format: LogFormat,
+}

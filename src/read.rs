@@ -1,0 +1,8 @@
+//! Everything that comes in: Kafka's topics and capture files, both as [`Input`]s.
+//!
+//! [`Input`]: evenkeel_core::facts::input::Input
+
+pub mod capture;
+pub mod counters;
+pub mod ffi;
+pub mod kafka;

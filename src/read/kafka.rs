@@ -1,0 +1,231 @@
+//! Reads the three topics of one group and gives them as [`Input`]s: assigned, never
+//! joined, never committed, nothing created, nothing written.
+//!
+//! Each topic has a client of its own (isolation is a client's setting, and a broker
+//! that hangs holds up one topic only), a thread that reads, and a thread that asks
+//! for end offsets. All of them stop when told to or when nobody takes the inputs.
+
+mod client;
+mod emit;
+mod ends;
+mod frontier;
+mod resume;
+mod search;
+mod session;
+mod shared;
+mod source;
+mod tail;
+#[cfg(test)]
+mod tests;
+mod topic;
+mod watched;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+use evenkeel_core::facts::input::{Input, Topic};
+use evenkeel_core::facts::time::ArrivalTime;
+use thiserror::Error;
+use tokio::sync::mpsc;
+
+use crate::read::counters::ReadCounters;
+use emit::Emitter;
+use search::Limits;
+use topic::TopicReader;
+use watched::Watched;
+
+/// The agent's clock, handed in: the reader stamps arrivals with it.
+pub type Now = Arc<dyn Fn() -> ArrivalTime + Send + Sync>;
+
+/// What to read and how to reach it.
+#[derive(Debug, Clone)]
+pub struct ReadSettings {
+    /// Any librdkafka properties, `bootstrap.servers` among them.
+    pub properties: BTreeMap<String, Hidden>,
+    /// The Connect group.
+    pub group: String,
+    /// `__consumer_offsets`.
+    pub offsets_topic: String,
+    /// `config.storage.topic`.
+    pub config_topic: String,
+    /// `status.storage.topic`.
+    pub status_topic: String,
+    /// Passed on in the settings input.
+    pub worker_release: Option<String>,
+    /// Passed on in the settings input.
+    pub own_worker: Option<String>,
+}
+
+/// A property's value: it may be a password, so it is never printed.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Hidden(pub String);
+
+/// A mistake in the settings, found before anything is connected. No text of it
+/// repeats a property's value.
+#[derive(Debug, Error, PartialEq, Eq)]
+pub enum ReadError {
+    /// librdkafka does not take a property.
+    #[error("property {name}: {reason}")]
+    Property {
+        /// Its name.
+        name: String,
+        /// Why not.
+        reason: String,
+    },
+    /// A property that would make evenkeel more than an observer, or untrue.
+    #[error("property {name} is not allowed: {reason}")]
+    NotAllowed {
+        /// Its name.
+        name: String,
+        /// What it would do.
+        reason: &'static str,
+    },
+    /// The properties do not fit together.
+    #[error("kafka client not created: {reason}")]
+    Client {
+        /// What librdkafka says.
+        reason: String,
+    },
+}
+
+/// The readers of one group. Dropping it stops them.
+#[derive(Debug)]
+pub struct ReaderHandle {
+    emitter: Arc<Emitter>,
+    topics: Vec<Arc<shared::Shared>>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+/// Whether the settings would do, without connecting anywhere.
+///
+/// # Errors
+/// The first property that librdkafka does not take, or what does not fit together.
+pub fn check(settings: &ReadSettings) -> Result<(), ReadError> {
+    for topic in Topic::ALL {
+        client::create(settings, topic)?;
+    }
+    Ok(())
+}
+
+/// The release of librdkafka that is built in.
+#[must_use]
+pub fn client_version() -> String {
+    rdkafka::util::get_rdkafka_version().1
+}
+
+/// Starts reading. Inputs go to `inputs`; when it is full the readers wait.
+///
+/// # Errors
+/// As [`check`]. What the network or the brokers do is never an error here: it
+/// becomes an input of kind `Access`, and is tried again.
+pub fn start(
+    settings: ReadSettings,
+    now: Now,
+    inputs: mpsc::Sender<Input>,
+) -> Result<ReaderHandle, ReadError> {
+    start_within(settings, now, inputs, &Limits::default())
+}
+
+/// As [`start`], with other bounds of the search.
+fn start_within(
+    settings: ReadSettings,
+    now: Now,
+    inputs: mpsc::Sender<Input>,
+    limits: &Limits,
+) -> Result<ReaderHandle, ReadError> {
+    check(&settings)?;
+    let settings = Arc::new(settings);
+    let emitter = Arc::new(Emitter::new(inputs, now));
+    let watched = Arc::new(Watched::new(&settings));
+    let mut handle = ReaderHandle {
+        emitter: Arc::clone(&emitter),
+        topics: Vec::new(),
+        threads: Vec::new(),
+    };
+    for topic in Topic::ALL {
+        let shared = Arc::new(shared::Shared::new(topic, &settings, &emitter));
+        let reader = TopicReader::new(&settings, &shared, &watched, limits.clone());
+        let asker = ends::Asker::new(Arc::clone(&shared));
+        handle.topics.push(shared);
+        handle.spawn(format!("read-{topic:?}"), move || reader.run())?;
+        handle.spawn(format!("ends-{topic:?}"), move || asker.run())?;
+    }
+    Ok(handle)
+}
+
+// === impl ReaderHandle ===
+
+impl ReaderHandle {
+    /// Asks for the end offsets of all topics now. Questions that come while one is
+    /// under way become one more.
+    pub fn ask_ends(&self) {
+        for topic in &self.topics {
+            topic.ask();
+        }
+    }
+
+    /// What the readers count.
+    #[must_use]
+    pub fn counters(&self) -> &Arc<ReadCounters> {
+        &self.emitter.counters
+    }
+
+    /// Tells all readers to stop, without waiting for them.
+    pub fn stop(&self) {
+        self.emitter.stop();
+        self.ask_ends();
+    }
+
+    /// Stops and waits; blocks for as long as a question to a broker is under way.
+    pub fn join(mut self) {
+        self.stop();
+        for thread in self.threads.drain(..) {
+            if thread.join().is_err() {
+                tracing::error!("a reader thread panicked");
+            }
+        }
+    }
+
+    fn spawn(
+        &mut self,
+        name: String,
+        run: impl FnOnce() + Send + 'static,
+    ) -> Result<(), ReadError> {
+        let thread = std::thread::Builder::new()
+            .name(name.to_lowercase())
+            .spawn(run)
+            .map_err(|error| ReadError::Client {
+                reason: format!("no thread: {error}"),
+            })?;
+        self.threads.push(thread);
+        Ok(())
+    }
+}
+
+impl Drop for ReaderHandle {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+// === impl ReadSettings ===
+
+impl ReadSettings {
+    fn topic_name(&self, topic: Topic) -> &str {
+        match topic {
+            Topic::Offsets => &self.offsets_topic,
+            Topic::Config => &self.config_topic,
+            Topic::Status => &self.status_topic,
+        }
+    }
+}
+
+// === impl Hidden ===
+
+impl fmt::Debug for Hidden {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("***")
+    }
+}

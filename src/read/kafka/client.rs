@@ -1,0 +1,310 @@
+//! Makes the rdkafka clients and words their errors, without any property's value.
+
+#[cfg(test)]
+mod tests;
+
+use std::fmt::Write as _;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use evenkeel_core::facts::input::{Topic, Trouble};
+use rdkafka::ClientContext;
+use rdkafka::config::{ClientConfig, RDKafkaLogLevel};
+use rdkafka::consumer::{BaseConsumer, ConsumerContext};
+use rdkafka::error::{KafkaError, RDKafkaErrorCode};
+
+use super::emit::TopicAccess;
+use super::{ReadError, ReadSettings};
+
+/// A consumer that only assigns.
+pub(super) type Client = BaseConsumer<Context>;
+
+/// librdkafka wants a group id even for assign. It is never joined or committed.
+const GROUP_ID: &str = "evenkeel-observer";
+
+/// What suits reading three topics beside a worker; the user's properties come after.
+/// The queue sizes keep memory small; with them the default fetch backoff of a second
+/// would cut the throughput to a fifth. `receive.message.max.bytes` stays at its default:
+/// one batch larger than it would hold up reading for ever.
+const DEFAULTS: &[(&str, &str)] = &[
+    ("client.id", "evenkeel"),
+    ("fetch.queue.backoff.ms", "5"),
+    ("queued.max.messages.kbytes", "1024"),
+    ("queued.min.messages", "1000"),
+    ("fetch.message.max.bytes", "65536"),
+    ("fetch.max.bytes", "1048576"),
+    // A broker's host that vanished is noticed before the answers count as stale (30 s).
+    ("socket.timeout.ms", "20000"),
+    ("socket.keepalive.enable", "true"),
+    ("reconnect.backoff.max.ms", "2000"),
+    // Connections come and go with brokers; we say it once, as trouble of a topic.
+    ("log.connection.close", "false"),
+];
+
+/// What must be so, whatever the user says.
+const FORCED: &[(&str, &str)] = &[
+    ("enable.auto.commit", "false"),
+    ("enable.auto.offset.store", "false"),
+    ("enable.partition.eof", "true"),
+    ("allow.auto.create.topics", "false"),
+    // An offset that is gone must be said, not skipped over.
+    ("auto.offset.reset", "error"),
+];
+
+/// What a user must not set.
+const NOT_ALLOWED: &[(&str, &str)] = &[
+    ("group.instance.id", "evenkeel never joins a group"),
+    ("plugin.library.paths", "evenkeel loads no code"),
+    (
+        "client.rack",
+        "a follower's end of the log is not the leader's, on which every proof rests",
+    ),
+    ("isolation.level", "it is fixed for each topic"),
+    ("group.id", "name the Connect group as the group to watch"),
+];
+
+/// Log lines of one client that are passed on in [`LOG_WINDOW`].
+const LOG_LINES_MAX: u32 = 10;
+const LOG_WINDOW: Duration = Duration::from_secs(10);
+
+/// What librdkafka calls back.
+#[derive(Debug)]
+pub(super) struct Context {
+    topic: Topic,
+    access: Option<std::sync::Arc<TopicAccess>>,
+    lines: Mutex<LogWindow>,
+}
+
+#[derive(Debug)]
+struct LogWindow {
+    began: Instant,
+    lines: u32,
+    left_out: u32,
+}
+
+/// Makes a client without connecting it.
+pub(super) fn create(settings: &ReadSettings, topic: Topic) -> Result<Client, ReadError> {
+    create_for(settings, topic, None)
+}
+
+/// As [`create`]; what the client says of its connections goes to `access`.
+pub(super) fn create_for(
+    settings: &ReadSettings,
+    topic: Topic,
+    access: Option<std::sync::Arc<TopicAccess>>,
+) -> Result<Client, ReadError> {
+    let context = Context {
+        topic,
+        access,
+        lines: Mutex::new(LogWindow {
+            began: Instant::now(),
+            lines: 0,
+            left_out: 0,
+        }),
+    };
+    config(settings, topic)?
+        .create_with_context(context)
+        .map_err(|error| read_error(settings, &error))
+}
+
+/// The trouble that an error of librdkafka means for a topic; `None` where it means
+/// nothing for reading it.
+pub(super) fn trouble(code: RDKafkaErrorCode) -> Option<Trouble> {
+    use RDKafkaErrorCode as Code;
+    Some(match code {
+        Code::TopicAuthorizationFailed | Code::ClusterAuthorizationFailed => Trouble::Denied,
+        Code::UnknownTopicOrPartition
+        | Code::UnknownTopic
+        | Code::UnknownPartition
+        | Code::UnknownTopicId => Trouble::Missing,
+        Code::Authentication
+        | Code::SaslAuthenticationFailed
+        | Code::UnsupportedSASLMechanism
+        | Code::IllegalSASLState
+        | Code::SSL => Trouble::Unauthenticated,
+        Code::BrokerTransportFailure
+        | Code::AllBrokersDown
+        | Code::Resolve
+        | Code::OperationTimedOut
+        | Code::RequestTimedOut
+        | Code::TimedOutQueue
+        | Code::NetworkException
+        | Code::BrokerNotAvailable
+        | Code::LeaderNotAvailable
+        | Code::NotLeaderForPartition
+        | Code::ReplicaNotAvailable
+        | Code::OffsetNotAvailable
+        | Code::WaitingForCoordinator => Trouble::Unreachable,
+        // Our group id is never used, so rights on it do not matter.
+        Code::GroupAuthorizationFailed
+        | Code::CoordinatorNotAvailable
+        | Code::NotCoordinator
+        | Code::CoordinatorLoadInProgress
+        | Code::PartitionEOF
+        | Code::NoError => return None,
+        _ => Trouble::Other,
+    })
+}
+
+/// The code behind an error of rdkafka.
+pub(super) fn code(error: &KafkaError) -> RDKafkaErrorCode {
+    error.rdkafka_error_code().unwrap_or(RDKafkaErrorCode::Fail)
+}
+
+pub(super) fn config(settings: &ReadSettings, topic: Topic) -> Result<ClientConfig, ReadError> {
+    let mut config = ClientConfig::new();
+    config.set_log_level(RDKafkaLogLevel::Info);
+    for (name, value) in DEFAULTS {
+        config.set(*name, *value);
+    }
+    let own_ca = settings.properties.keys().any(|name| is_ca(name));
+    if !own_ca {
+        // The bundled OpenSSL knows no default store; librdkafka then looks for one.
+        config.set("ssl.ca.location", "probe");
+    }
+    for (name, value) in &settings.properties {
+        let not_allowed = NOT_ALLOWED.iter().find(|(known, _)| known == name);
+        if let Some((_, reason)) = not_allowed {
+            let name = name.clone();
+            return Err(ReadError::NotAllowed { name, reason });
+        }
+        if name.starts_with("test.mock.") {
+            return Err(ReadError::NotAllowed {
+                name: name.clone(),
+                reason: "it replaces the cluster by an imitation",
+            });
+        }
+        config.set(name, &value.0);
+    }
+    for (name, value) in FORCED {
+        config.set(*name, *value);
+    }
+    config.set("group.id", GROUP_ID);
+    config.set("isolation.level", isolation(topic));
+    Ok(config)
+}
+
+/// Offsets: one open transaction of some producer would hide all later group records
+/// from a committed reader. Config: a fenced leader's aborted writes must not be seen.
+/// Status: never written in transactions, so this reads what is there.
+fn isolation(topic: Topic) -> &'static str {
+    match topic {
+        Topic::Config => "read_committed",
+        Topic::Offsets | Topic::Status => "read_uncommitted",
+    }
+}
+
+fn is_ca(name: &str) -> bool {
+    matches!(
+        name,
+        "ssl.ca.location" | "ssl.ca.pem" | "ssl.ca.certificate.stores"
+    )
+}
+
+fn read_error(settings: &ReadSettings, error: &KafkaError) -> ReadError {
+    match error {
+        KafkaError::ClientConfig(_, reason, name, value) => ReadError::Property {
+            name: name.clone(),
+            // librdkafka's description may quote what was set.
+            reason: if value.is_empty() {
+                reason.clone()
+            } else {
+                reason.replace(value.as_str(), "***")
+            },
+        },
+        KafkaError::ClientCreation(reason) => ReadError::Client {
+            reason: without_values(settings, reason),
+        },
+        other => ReadError::Client {
+            reason: format!("{:?}", code(other)),
+        },
+    }
+}
+
+/// `text` without any value that was set; short ones are left, since they are words
+/// and numbers of librdkafka's own (`none`, `true`, `500`).
+fn without_values(settings: &ReadSettings, text: &str) -> String {
+    const SECRET_LEN_MIN: usize = 6;
+    let mut text = text.to_owned();
+    for (name, value) in &settings.properties {
+        let secret = name.contains("password")
+            || name.contains("secret")
+            || name.contains("pem")
+            || name.contains("jaas")
+            || name.contains("oauthbearer");
+        if secret && value.0.len() >= SECRET_LEN_MIN {
+            text = text.replace(&value.0, "***");
+        }
+    }
+    text
+}
+
+// === impl Context ===
+
+impl Context {
+    /// Whether a line may be logged now, and how many were left out before it.
+    fn admit_line(&self) -> Option<u32> {
+        let mut window = self
+            .lines
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut left_out = 0;
+        if window.began.elapsed() >= LOG_WINDOW {
+            left_out = window.left_out;
+            *window = LogWindow {
+                began: Instant::now(),
+                lines: 0,
+                left_out: 0,
+            };
+        }
+        if window.lines >= LOG_LINES_MAX {
+            window.left_out = window.left_out.saturating_add(1);
+            return None;
+        }
+        window.lines += 1;
+        Some(left_out)
+    }
+}
+
+impl ClientContext for Context {
+    fn log(&self, level: RDKafkaLogLevel, facility: &str, message: &str) {
+        let Some(left_out) = self.admit_line() else {
+            return;
+        };
+        let mut line = format!("{facility} {message}");
+        if left_out > 0 {
+            // Writing to a string cannot fail.
+            let _: std::fmt::Result = write!(line, " ({left_out} lines left out before)");
+        }
+        let topic = self.topic.label();
+        match level {
+            RDKafkaLogLevel::Emerg
+            | RDKafkaLogLevel::Alert
+            | RDKafkaLogLevel::Critical
+            | RDKafkaLogLevel::Error
+            | RDKafkaLogLevel::Warning => tracing::warn!(target: "librdkafka", topic, "{line}"),
+            RDKafkaLogLevel::Notice | RDKafkaLogLevel::Info => {
+                tracing::info!(target: "librdkafka", topic, "{line}");
+            }
+            RDKafkaLogLevel::Debug => tracing::debug!(target: "librdkafka", topic, "{line}"),
+        }
+    }
+
+    fn error(&self, error: KafkaError, reason: &str) {
+        let code = code(&error);
+        // The end of a partition comes here as well, and is none.
+        let Some(trouble) = trouble(code) else {
+            return;
+        };
+        let connects = matches!(trouble, Trouble::Unreachable | Trouble::Unauthenticated);
+        if let Some(access) = self.access.as_ref().filter(|_| connects) {
+            access.connection(trouble);
+        }
+        if self.admit_line().is_some() {
+            let topic = self.topic.label();
+            tracing::warn!(target: "librdkafka", topic, error = ?code, "{reason}");
+        }
+    }
+}
+
+impl ConsumerContext for Context {}

@@ -1,0 +1,140 @@
+//! What a client accepts, and that its errors repeat no value.
+
+use std::collections::BTreeMap;
+
+use evenkeel_core::facts::input::{Topic, Trouble};
+use rdkafka::error::RDKafkaErrorCode;
+
+use super::super::{Hidden, ReadError, ReadSettings, check};
+use super::{config, trouble};
+
+fn settings(properties: &[(&str, &str)]) -> ReadSettings {
+    let properties: BTreeMap<String, Hidden> = properties
+        .iter()
+        .map(|(name, value)| ((*name).to_owned(), Hidden((*value).to_owned())))
+        .collect();
+    ReadSettings {
+        properties,
+        group: "connect".to_owned(),
+        offsets_topic: "__consumer_offsets".to_owned(),
+        config_topic: "connect-configs".to_owned(),
+        status_topic: "connect-status".to_owned(),
+        worker_release: None,
+        own_worker: None,
+    }
+}
+
+#[test]
+fn observes_whatever_the_user_says() {
+    let settings = settings(&[
+        ("enable.auto.commit", "true"),
+        ("allow.auto.create.topics", "true"),
+        ("auto.offset.reset", "latest"),
+        ("enable.partition.eof", "false"),
+        ("fetch.wait.max.ms", "100"),
+    ]);
+    for topic in Topic::ALL {
+        let config = config(&settings, topic).unwrap();
+        assert_eq!(config.get("enable.auto.commit"), Some("false"));
+        assert_eq!(config.get("enable.auto.offset.store"), Some("false"));
+        assert_eq!(config.get("allow.auto.create.topics"), Some("false"));
+        assert_eq!(config.get("auto.offset.reset"), Some("error"));
+        assert_eq!(config.get("enable.partition.eof"), Some("true"));
+        assert_eq!(config.get("group.id"), Some("evenkeel-observer"));
+        assert_eq!(config.get("fetch.wait.max.ms"), Some("100"), "the user's");
+        let isolation = match topic {
+            Topic::Config => "read_committed",
+            Topic::Offsets | Topic::Status => "read_uncommitted",
+        };
+        assert_eq!(config.get("isolation.level"), Some(isolation));
+    }
+}
+
+#[test]
+fn looks_for_authorities_unless_told_which() {
+    let plain = config(&settings(&[]), Topic::Config).unwrap();
+    assert_eq!(plain.get("ssl.ca.location"), Some("probe"));
+    let pem = config(&settings(&[("ssl.ca.pem", "x")]), Topic::Config).unwrap();
+    assert_eq!(pem.get("ssl.ca.location"), None);
+}
+
+#[test]
+fn refuses_what_would_not_be_observing() {
+    let refused = [
+        "group.instance.id",
+        "test.mock.num.brokers",
+        "plugin.library.paths",
+        "client.rack",
+        "isolation.level",
+        "group.id",
+    ];
+    for name in refused {
+        let error = check(&settings(&[(name, "1")])).unwrap_err();
+        assert!(
+            matches!(&error, ReadError::NotAllowed { name: found, .. } if found == name),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn names_the_mistake_and_never_the_value() {
+    let secret = "t0p-s3cret-value";
+    let cases: &[&[(&str, &str)]] = &[
+        &[("no.such.property", secret)],
+        &[("sasl.mechanism.broker", secret)],
+        &[("socket.timeout.ms", secret)],
+        &[("security.protocol", secret)],
+        &[("sasl.jaas.config", secret)],
+        &[
+            ("security.protocol", "SASL_SSL"),
+            ("sasl.mechanism", "PLAIN"),
+            ("sasl.username", "u"),
+            ("sasl.password", secret),
+            ("ssl.ca.location", "/no/such/file"),
+        ],
+        &[
+            ("security.protocol", "SSL"),
+            ("ssl.key.pem", secret),
+            ("ssl.certificate.pem", secret),
+        ],
+        &[
+            ("security.protocol", "SSL"),
+            ("ssl.keystore.location", "/no/such/file"),
+            ("ssl.keystore.password", secret),
+        ],
+    ];
+    for properties in cases {
+        let error = check(&settings(properties)).unwrap_err();
+        let text = format!("{error} {error:?}");
+        assert!(!text.contains(secret), "{text}");
+    }
+    let unknown = check(&settings(&[("no.such.property", secret)])).unwrap_err();
+    assert_eq!(
+        unknown.to_string(),
+        "property no.such.property: No such configuration property: \"no.such.property\""
+    );
+    let shown = format!("{:?}", settings(&[("sasl.password", secret)]));
+    assert!(!shown.contains(secret), "{shown}");
+}
+
+#[test]
+fn sorts_errors_into_troubles() {
+    use RDKafkaErrorCode as Code;
+    let cases = [
+        (Code::TopicAuthorizationFailed, Some(Trouble::Denied)),
+        (Code::UnknownTopicOrPartition, Some(Trouble::Missing)),
+        (
+            Code::SaslAuthenticationFailed,
+            Some(Trouble::Unauthenticated),
+        ),
+        (Code::AllBrokersDown, Some(Trouble::Unreachable)),
+        (Code::OperationTimedOut, Some(Trouble::Unreachable)),
+        (Code::InvalidRecord, Some(Trouble::Other)),
+        (Code::GroupAuthorizationFailed, None),
+        (Code::PartitionEOF, None),
+    ];
+    for (code, expected) in cases {
+        assert_eq!(trouble(code), expected, "{code:?}");
+    }
+}

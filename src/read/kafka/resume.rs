@@ -1,0 +1,104 @@
+//! Decides, when a topic is reached again, whether reading goes on where it was or
+//! begins again, and whether it is still the same topic.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+
+/// Where a partition begins and ends now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Bounds {
+    pub(super) partition: i32,
+    pub(super) low: i64,
+    pub(super) end: i64,
+}
+
+/// What was read of a topic by clients before.
+#[derive(Debug, Default)]
+pub(super) struct Saved {
+    /// Next offset of each partition that reading began of.
+    pub(super) positions: BTreeMap<i32, i64>,
+    /// Leader epoch of the last record of each partition.
+    pub(super) epochs: BTreeMap<i32, i32>,
+    /// Which topic it was, as far as known.
+    pub(super) identity: Identity,
+    /// What went wrong since.
+    pub(super) trouble: PastTrouble,
+}
+
+/// Signs that a topic may have been replaced.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct PastTrouble {
+    /// It was gone for a while.
+    pub(super) was_missing: bool,
+    /// Its log was shorter than what was read, or its leader epochs went back.
+    pub(super) was_replaced: bool,
+    /// The next offset to read was not there.
+    pub(super) was_out_of_range: bool,
+}
+
+/// What tells a topic from another one of the same name.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Identity {
+    pub(super) cluster_id: Option<String>,
+    pub(super) topic_id: Option<[i64; 2]>,
+}
+
+/// How to go on with a partition.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Resume {
+    /// At the next offset, saying nothing.
+    Continue { next: i64 },
+    /// From the beginning, saying so.
+    Begin { anew: bool },
+}
+
+/// How to go on with each partition, in the order of `bounds`.
+pub(super) fn resume(saved: &Saved, now: &Identity, bounds: &[Bounds]) -> Vec<Resume> {
+    let PastTrouble {
+        was_missing,
+        was_replaced,
+        was_out_of_range,
+    } = saved.trouble;
+    let is_any = |is: fn(i64, &Bounds) -> bool| {
+        bounds.iter().any(|bounds| {
+            let next = saved.positions.get(&bounds.partition);
+            next.is_some_and(|&next| is(next, bounds))
+        })
+    };
+    // An offset that was not there and is there now: the log was shorter and has grown.
+    let has_grown = was_out_of_range && !is_any(|next, bounds| next < bounds.low);
+    let anew = !saved.positions.is_empty()
+        && (was_replaced
+            || has_grown
+            || is_any(|next, bounds| next > bounds.end)
+            || saved.identity.is_other(now)
+            || (was_missing && !saved.identity.is_same(now)));
+    bounds
+        .iter()
+        .map(|bounds| match saved.positions.get(&bounds.partition) {
+            Some(&next) if !anew && next >= bounds.low => Resume::Continue { next },
+            // Records between were deleted before they were read: a gap, no new topic.
+            _ => Resume::Begin { anew },
+        })
+        .collect()
+}
+
+// === impl Identity ===
+
+impl Identity {
+    /// Surely another topic.
+    pub(super) fn is_other(&self, now: &Self) -> bool {
+        differ(&self.cluster_id, &now.cluster_id) || differ(&self.topic_id, &now.topic_id)
+    }
+
+    /// Surely the same topic; old brokers give no ids, then nobody knows.
+    fn is_same(&self, now: &Self) -> bool {
+        !self.is_other(now) && self.topic_id.is_some() && self.topic_id == now.topic_id
+    }
+}
+
+fn differ<T: PartialEq>(before: &Option<T>, now: &Option<T>) -> bool {
+    matches!((before, now), (Some(before), Some(now)) if before != now)
+}

@@ -1,0 +1,254 @@
+//! The life of one topic's reader: reach it, find out where to begin, read on, and
+//! begin again with a new client when something is wrong, for ever.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use evenkeel_core::facts::input::{InputKind, Reached, Start, Topic, Trouble};
+use evenkeel_core::facts::partition::group_partition;
+
+use super::client::{self, Client};
+use super::emit::Stopped;
+use super::frontier::Frontier;
+use super::resume::{Bounds, Resume, Saved, resume};
+use super::search::{Limits, search};
+use super::session::{Again, Description, Halt, Session, describe};
+use super::shared::Shared;
+use super::source::ChunkReader;
+use super::watched::Watched;
+use super::{ReadSettings, tail};
+
+/// Waits between two attempts, doubled up to the second.
+const RETRY_MIN: Duration = Duration::from_millis(200);
+const RETRY_MAX: Duration = Duration::from_secs(5);
+
+/// A reader that lived this long had no trouble of its own: its next wait is short.
+const LIVED: Duration = Duration::from_secs(10);
+
+/// The thread that reads.
+#[derive(Debug)]
+pub(super) struct TopicReader {
+    settings: Arc<ReadSettings>,
+    shared: Arc<Shared>,
+    watched: Arc<Watched>,
+    limits: Limits,
+}
+
+// === impl TopicReader ===
+
+impl TopicReader {
+    pub(super) fn new(
+        settings: &Arc<ReadSettings>,
+        shared: &Arc<Shared>,
+        watched: &Arc<Watched>,
+        limits: Limits,
+    ) -> Self {
+        Self {
+            settings: Arc::clone(settings),
+            shared: Arc::clone(shared),
+            watched: Arc::clone(watched),
+            limits,
+        }
+    }
+
+    pub(super) fn run(self) {
+        let emitter = &self.shared.emitter;
+        let mut saved = Saved::default();
+        let mut wait = RETRY_MIN;
+        loop {
+            let began = Instant::now();
+            let why = match self.read(&mut saved) {
+                Err(Halt::Stopped) => break,
+                Err(Halt::Again(why)) => why,
+                Ok(()) => continue,
+            };
+            self.shared.set_session(None);
+            emitter.counters.topic(self.shared.topic).restarts.add(1);
+            let topic = self.shared.topic.label();
+            tracing::info!(topic, why = ?why, "reading begins again with a new client");
+            match why {
+                Again::Missing => {
+                    saved.trouble.was_missing = true;
+                    let access = &self.shared.access;
+                    if access.questions(emitter, Some(Trouble::Missing)).is_err() {
+                        break;
+                    }
+                }
+                Again::Replaced => saved.trouble.was_replaced = true,
+                Again::OutOfRange => saved.trouble.was_out_of_range = true,
+                Again::Changed | Again::Failed => {}
+            }
+            if began.elapsed() > LIVED {
+                wait = RETRY_MIN;
+            }
+            if emitter.sleep(wait).is_err() {
+                break;
+            }
+            wait = (wait * 2).min(RETRY_MAX);
+        }
+        self.shared.set_session(None);
+    }
+
+    /// One client's life.
+    fn read(&self, saved: &mut Saved) -> Result<(), Halt> {
+        let shared = &self.shared;
+        let access = Some(Arc::clone(&shared.access));
+        let client = match client::create_for(&self.settings, shared.topic, access) {
+            Ok(client) => Arc::new(client),
+            Err(error) => {
+                // It worked at start: a file it names is gone, say.
+                tracing::warn!(topic = shared.topic.label(), %error, "kafka client not created");
+                shared
+                    .access
+                    .questions(&shared.emitter, Some(Trouble::Other))?;
+                return Err(Halt::Again(Again::Failed));
+            }
+        };
+        let description = self.reach(&client)?;
+        let partitions: Vec<i32> = match shared.topic {
+            Topic::Offsets => group_partition(&self.settings.group, description.partitions)
+                .into_iter()
+                .collect(),
+            Topic::Config | Topic::Status => (0..description.partitions).collect(),
+        };
+        let session = Session::new(client, shared, description, partitions);
+        let bounds = self.bounds(&session)?;
+        let plan = resume(saved, &session.description.identity, &bounds);
+        saved.identity = session.description.identity.clone();
+        saved.trouble = Default::default();
+        let positions = match shared.topic {
+            Topic::Offsets => self.begin_offsets(&session, &bounds, &plan)?,
+            Topic::Config | Topic::Status => self.begin(&session, &bounds, &plan)?,
+        };
+        let now = Instant::now();
+        let mut frontier = Frontier::new(&positions, now);
+        saved.positions = positions.into_iter().collect();
+        if plan.contains(&(Resume::Begin { anew: true })) {
+            saved.epochs.clear();
+        }
+        let group = &self.settings.group;
+        let result = tail::read(&session, group, &mut frontier, &mut saved.epochs);
+        saved.positions = frontier.positions().collect();
+        result
+    }
+
+    /// Asks for the topic until there is an answer that says where it is.
+    fn reach(&self, client: &Client) -> Result<Description, Halt> {
+        let shared = &self.shared;
+        let emitter = &shared.emitter;
+        let mut wait = RETRY_MIN;
+        loop {
+            // Callbacks (log lines, errors, tokens) are served by polling alone.
+            while client.poll(Duration::ZERO).is_some() {}
+            let trouble = match describe(client, &shared.name) {
+                Ok(description) => {
+                    let cluster_id = description.identity.cluster_id.clone();
+                    let partitions = Some(description.partitions);
+                    self.watched
+                        .report(emitter, shared.topic, partitions, cluster_id)?;
+                    shared.access.questions(emitter, None)?;
+                    return Ok(description);
+                }
+                Err(trouble) => trouble,
+            };
+            while client.poll(Duration::ZERO).is_some() {}
+            self.watched.report(emitter, shared.topic, None, None)?;
+            shared.access.questions(emitter, Some(trouble))?;
+            emitter.sleep(wait)?;
+            wait = (wait * 2).min(RETRY_MAX);
+        }
+    }
+
+    fn bounds(&self, session: &Session) -> Result<Vec<Bounds>, Halt> {
+        let mut wait = RETRY_MIN;
+        loop {
+            while session.client.poll(Duration::ZERO).is_some() {}
+            if let Some(bounds) = session.bounds()? {
+                return Ok(bounds);
+            }
+            self.shared.emitter.sleep(wait)?;
+            if wait >= RETRY_MAX {
+                // Perhaps it is not the topic any more that metadata described.
+                return Err(Halt::Again(Again::Failed));
+            }
+            wait = (wait * 2).min(RETRY_MAX);
+        }
+    }
+
+    /// Begins to read all partitions, from the beginning unless they were read before.
+    fn begin(
+        &self,
+        session: &Session,
+        bounds: &[Bounds],
+        plan: &[Resume],
+    ) -> Result<Vec<(i32, i64)>, Halt> {
+        let mut positions = Vec::with_capacity(bounds.len());
+        for (bounds, plan) in bounds.iter().zip(plan) {
+            let offset = match *plan {
+                Resume::Continue { next } => next,
+                Resume::Begin { anew } => {
+                    self.send_start(bounds, bounds.low, anew)?;
+                    bounds.low
+                }
+            };
+            positions.push((bounds.partition, offset));
+        }
+        session.assign(&positions)?;
+        self.shared.set_session(Some(session));
+        Ok(positions)
+    }
+
+    /// Searches the group's partition backwards, unless it was read before, hands on
+    /// what was found, and begins to read from where the search began.
+    fn begin_offsets(
+        &self,
+        session: &Session,
+        bounds: &[Bounds],
+        plan: &[Resume],
+    ) -> Result<Vec<(i32, i64)>, Halt> {
+        let (Some(bounds), Some(plan)) = (bounds.first(), plan.first()) else {
+            return Err(Halt::Again(Again::Failed));
+        };
+        let partition = bounds.partition;
+        let next = match *plan {
+            Resume::Continue { next } => {
+                session.assign(&[(partition, next)])?;
+                self.shared.set_session(Some(session));
+                next
+            }
+            Resume::Begin { anew } => {
+                self.shared.set_session(Some(session));
+                let mut reader = ChunkReader::new(session, &self.settings.group, bounds);
+                let found = search(&mut reader, bounds.low, bounds.end, &self.limits)?;
+                reader.finish(&found);
+                self.send_start(bounds, found.first, anew)?;
+                for record in found.records {
+                    self.shared.pass(record)?;
+                }
+                let offset = bounds.end;
+                let topic = self.shared.topic;
+                let emitter = &self.shared.emitter;
+                emitter.send(InputKind::Reached(Reached {
+                    topic,
+                    partition,
+                    offset,
+                }))?;
+                // A new assignment, not a seek: an empty log was not assigned at all.
+                session.assign(&[(partition, offset)])?;
+                offset
+            }
+        };
+        Ok(vec![(partition, next)])
+    }
+
+    fn send_start(&self, bounds: &Bounds, offset: i64, anew: bool) -> Result<(), Stopped> {
+        let start = Start {
+            topic: self.shared.topic,
+            partition: bounds.partition,
+            offset,
+            end: bounds.end,
+            anew,
+        };
+        self.shared.emitter.send(InputKind::Start(start))
+    }
+}

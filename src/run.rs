@@ -1,0 +1,6 @@
+//! Between reading and showing: owns the engines, the clock and the end of it all.
+
+pub mod agent;
+pub mod clock;
+pub mod group;
+pub mod shutdown;

@@ -1,0 +1,172 @@
+//! The sidecar: starts a reader and a loop for each group, publishes what they say,
+//! serves it, and ends everything in order.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use evenkeel_core::answers::Answers;
+use evenkeel_core::engine::{Change, Engine};
+use evenkeel_core::facts::input::{Input, Topic};
+use evenkeel_core::facts::time::ArrivalTime;
+use tokio::net::TcpListener;
+use tokio::sync::{mpsc, watch};
+use tokio::task::JoinSet;
+
+use crate::config::Readiness;
+use crate::read::kafka::{self, ReadError, ReadSettings, ReaderHandle};
+use crate::run::shutdown::{Ending, Shutdown};
+use crate::run::{clock, group};
+use crate::show::http::{self, HttpLimits};
+use crate::show::routes::Site;
+use crate::show::view::{AgentStats, InputStats, Published, Pulse, SeriesLimits, StartUp};
+use crate::show::words::Words;
+
+/// Inputs between a reader and its engine: a second of catch-up. Beyond that the reader
+/// waits.
+const INPUTS_MAX: usize = 4096;
+
+/// How long the threads that read get to end: one question to a broker.
+const READERS_END_MAX: Duration = Duration::from_secs(5);
+
+/// What the agent is to do.
+#[derive(Debug)]
+pub struct Plan {
+    /// The groups to watch.
+    pub groups: Vec<ReadSettings>,
+    /// How `/readyz` answers.
+    pub readiness: Readiness,
+    /// Bounds on what a scrape carries.
+    pub series: SeriesLimits,
+    /// What the agent says about itself.
+    pub agent: AgentStats,
+    /// Bounds of the HTTP server.
+    pub http: HttpLimits,
+}
+
+/// Runs until `shutdown` begins.
+///
+/// # Errors
+/// A setting that the Kafka client does not take, found before anything is connected.
+pub async fn run(plan: Plan, listener: TcpListener, shutdown: &Shutdown) -> Result<(), ReadError> {
+    let pulse = Arc::new(Pulse::default());
+    let published = Published {
+        groups: plan
+            .groups
+            .iter()
+            .map(|_| Arc::new(Answers::default()))
+            .collect(),
+        agent: AgentStats {
+            started: Some(clock::now()),
+            ..plan.agent
+        },
+    };
+    let (publisher, subscriber) = watch::channel(Arc::new(published));
+    let publisher = Arc::new(publisher);
+    let mut loops = JoinSet::new();
+    for (place, settings) in plan.groups.into_iter().enumerate() {
+        let (sender, inputs) = mpsc::channel(INPUTS_MAX);
+        let group: Arc<str> = Arc::from(settings.group.as_str());
+        let reader = kafka::start(settings, Arc::new(clock::now), sender)?;
+        let watcher = Watcher {
+            place,
+            group,
+            reader,
+            publisher: Arc::clone(&publisher),
+            pulse: Arc::clone(&pulse),
+            words: Words::default(),
+        };
+        loops.spawn(watch_group(watcher, inputs, shutdown.ending()));
+    }
+    let site = Arc::new(Site::new(
+        subscriber,
+        pulse,
+        Arc::new(clock::now),
+        plan.readiness,
+        plan.series,
+    ));
+    http::serve(listener, site, plan.http, shutdown.ending().wait()).await;
+    let ended = async { while loops.join_next().await.is_some() {} };
+    if tokio::time::timeout(READERS_END_MAX, ended).await.is_err() {
+        tracing::warn!("a reader did not end in time");
+    }
+    Ok(())
+}
+
+async fn watch_group(mut watcher: Watcher, inputs: mpsc::Receiver<Input>, ending: Ending) {
+    let group = Arc::clone(&watcher.group);
+    if let Err(error) = group::run(Engine::new(), inputs, &mut watcher, ending).await {
+        tracing::error!(%group, %error, "group no longer watched");
+    }
+    let ended = tokio::task::spawn_blocking(move || watcher.reader.join()).await;
+    if let Err(error) = ended {
+        tracing::error!(%group, %error, "reader did not end");
+    }
+}
+
+/// What surrounds the loop of one group in the sidecar.
+struct Watcher {
+    place: usize,
+    group: Arc<str>,
+    reader: ReaderHandle,
+    publisher: Arc<watch::Sender<Arc<Published>>>,
+    pulse: Arc<Pulse>,
+    words: Words,
+}
+
+// === impl Watcher ===
+
+impl group::Surroundings for Watcher {
+    fn ask_ends(&mut self) {
+        self.reader.ask_ends();
+    }
+
+    fn took(&mut self, engine: &Engine, _input: &Input, changes: &[Change]) -> io::Result<()> {
+        for change in changes {
+            self.words.change(&self.group, engine, change);
+        }
+        Ok(())
+    }
+
+    fn publish(&mut self, answers: Answers, now: ArrivalTime) {
+        self.words.answers(&self.group, &answers);
+        let stats = self.stats();
+        self.publisher.send_modify(|published| {
+            let published = Arc::make_mut(published);
+            if let Some(place) = published.groups.get_mut(self.place) {
+                *place = Arc::new(answers);
+            }
+            published
+                .agent
+                .inputs
+                .retain(|input| input.group != self.group);
+            published.agent.inputs.extend(stats);
+        });
+        self.pulse.beat(now);
+    }
+}
+
+impl Watcher {
+    fn stats(&self) -> Vec<InputStats> {
+        let counters = self.reader.counters();
+        let stats = |topic| InputStats {
+            group: Arc::clone(&self.group),
+            topic,
+            records_read: counters.topic(topic).records.get(),
+            start_up: (topic == Topic::Offsets && counters.search.offsets.get() > 0).then(|| {
+                let rate = counters.search.rate.get();
+                StartUp {
+                    done: if counters.search.done.get() > 0 {
+                        counters.search.offsets.get()
+                    } else {
+                        counters.search.searched.get()
+                    },
+                    total: counters.search.offsets.get(),
+                    // Offsets a second stay far below 2^53, where a double is exact.
+                    rate: (rate > 0).then_some(rate as f64),
+                }
+            }),
+        };
+        Topic::ALL.into_iter().map(stats).collect()
+    }
+}

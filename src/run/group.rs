@@ -1,0 +1,99 @@
+//! One group: feeds its engine, asks for ends when a verdict waits, and hands out what
+//! the engine says. The only place that mutates an engine.
+
+use std::io;
+use std::time::Duration;
+
+use evenkeel_core::answers::Answers;
+use evenkeel_core::engine::{Change, Engine};
+use evenkeel_core::facts::input::{Input, InputKind};
+use evenkeel_core::facts::time::ArrivalTime;
+use tokio::sync::mpsc;
+use tokio::time::{Instant, MissedTickBehavior};
+
+use crate::run::clock;
+use crate::run::shutdown::Ending;
+
+/// How often answers are published at most. A storm of 250 generations a second then
+/// costs twenty projections a second, not 250.
+const PUBLISH_EVERY: Duration = Duration::from_millis(50);
+
+/// How often ends are asked for at most while a verdict waits for them: one round trip
+/// to a broker, or a little more.
+const ASK_EVERY: Duration = Duration::from_millis(100);
+
+/// How often time passes when nothing else happens.
+const TICK_EVERY: Duration = Duration::from_secs(1);
+
+/// Inputs taken before somebody else on this thread gets a turn.
+const INPUTS_AT_ONCE: usize = 256;
+
+/// What a group loop talks to.
+pub trait Surroundings {
+    /// Ask where the topics end, soon.
+    fn ask_ends(&mut self);
+
+    /// An input was taken; what it changed.
+    ///
+    /// # Errors
+    /// What was taken could not be written down; the loop ends with it.
+    fn took(&mut self, engine: &Engine, input: &Input, changes: &[Change]) -> io::Result<()>;
+
+    /// What may be shown now.
+    fn publish(&mut self, answers: Answers, now: ArrivalTime);
+}
+
+/// Feeds `engine` from `inputs` until the end begins or the inputs end.
+///
+/// # Errors
+/// What [`Surroundings::took`] says.
+pub async fn run(
+    mut engine: Engine,
+    mut inputs: mpsc::Receiver<Input>,
+    surroundings: &mut impl Surroundings,
+    ending: Ending,
+) -> io::Result<()> {
+    let mut tick = tokio::time::interval(TICK_EVERY);
+    tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut publish_at = Instant::now();
+    let mut ask_at = Instant::now();
+    let mut unpublished = true;
+    let mut batch = Vec::with_capacity(INPUTS_AT_ONCE);
+    let ending = ending.wait();
+    tokio::pin!(ending);
+    loop {
+        let wants_ends = engine.wants_ends();
+        tokio::select! {
+            biased;
+            () = &mut ending => break,
+            taken = inputs.recv_many(&mut batch, INPUTS_AT_ONCE) => {
+                if taken == 0 {
+                    break;
+                }
+                for input in batch.drain(..) {
+                    let changes = engine.apply(&input);
+                    surroundings.took(&engine, &input, &changes)?;
+                }
+                unpublished = true;
+            }
+            _ = tick.tick() => {
+                let input = Input { at: clock::now(), kind: InputKind::Tick };
+                let changes = engine.apply(&input);
+                surroundings.took(&engine, &input, &changes)?;
+                unpublished = true;
+            }
+            () = tokio::time::sleep_until(ask_at), if wants_ends => {
+                surroundings.ask_ends();
+                ask_at = Instant::now() + ASK_EVERY;
+            }
+            () = tokio::time::sleep_until(publish_at), if unpublished => {}
+        }
+        if unpublished && Instant::now() >= publish_at {
+            surroundings.publish(engine.answers(), clock::now());
+            unpublished = false;
+            publish_at = Instant::now() + PUBLISH_EVERY;
+        }
+    }
+    surroundings.publish(engine.answers(), clock::now());
+    Ok(())
+}

@@ -1,0 +1,18 @@
+//! Shows: the catalogue of metrics, their projection from the answers, both text
+//! formats, the HTTP endpoints, the log. Nothing here talks to Kafka or to an engine.
+
+mod api;
+pub mod catalog;
+pub mod exposition;
+pub mod families;
+pub mod health;
+pub mod http;
+pub mod log;
+mod page;
+pub mod process;
+pub mod routes;
+pub mod view;
+pub mod words;
+
+#[cfg(test)]
+pub(crate) mod sample;

@@ -1,0 +1,259 @@
+//! What `/readyz` and `/api/v1/state` say, as JSON.
+
+use std::sync::Arc;
+
+use evenkeel_core::answers::{Answers, Mode};
+use evenkeel_core::facts::input::{Settings, Topic, Trouble};
+use evenkeel_core::facts::time::ArrivalTime;
+use serde::Serialize;
+
+use crate::show::health::{Health, Reason, Why, health};
+use crate::show::view::{AgentStats, Published};
+
+/// The answer of `/readyz`.
+#[derive(Debug, Serialize)]
+struct Ready<'a> {
+    ready: bool,
+    groups: Vec<ReadyGroup<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+struct ReadyGroup<'a> {
+    group: &'a str,
+    current: bool,
+    trusted: bool,
+    mode: Mode,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<&'static str>,
+    reasons: Vec<ReasonText<'a>>,
+}
+
+/// One reason, in words for a person and one word for a program.
+#[derive(Debug, Serialize)]
+pub(super) struct ReasonText<'a> {
+    /// The input, where it is about one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) input: Option<&'static str>,
+    /// The topic's name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) topic: Option<&'a str>,
+    /// In one word.
+    pub(super) reason: &'static str,
+    /// In a sentence, with what to do where that is known.
+    pub(super) text: String,
+}
+
+/// The answer of `/api/v1/state`.
+#[derive(Debug, Serialize)]
+struct State<'a> {
+    now: ArrivalTime,
+    agent: AgentState<'a>,
+    groups: Vec<GroupState<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+struct AgentState<'a> {
+    version: &'a str,
+    librdkafka: &'a str,
+    started: Option<ArrivalTime>,
+}
+
+#[derive(Debug, Serialize)]
+struct GroupState<'a> {
+    current: bool,
+    trusted: bool,
+    reasons: Vec<ReasonText<'a>>,
+    reading: Vec<Reading>,
+    #[serde(flatten)]
+    answers: &'a Answers,
+}
+
+/// How far the first reading of a topic is.
+#[derive(Debug, Serialize)]
+struct Reading {
+    input: &'static str,
+    records_read: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    start_up_ratio: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    left_seconds: Option<f64>,
+}
+
+#[derive(Debug, Serialize)]
+struct NoSuchGroup<'a> {
+    error: String,
+    groups: Vec<&'a str>,
+}
+
+/// Whether every group is current, and the answer of `/readyz`.
+pub(super) fn ready(published: &Published, now: ArrivalTime) -> (bool, String) {
+    let groups: Vec<_> = published
+        .groups
+        .iter()
+        .map(|answers| {
+            let health = health(answers, now);
+            ReadyGroup {
+                group: &answers.settings.group,
+                current: health.current,
+                trusted: health.trusted,
+                mode: answers.mode,
+                note: note(answers, &health),
+                reasons: reasons(answers, &health, &published.agent),
+            }
+        })
+        .collect();
+    let ready = !groups.is_empty() && groups.iter().all(|group| group.current);
+    (ready, json(&Ready { ready, groups }))
+}
+
+/// The answer of `/api/v1/state`: of all groups, or of the one that is wanted; an
+/// error if there is none of that name.
+pub(super) fn state(
+    published: &Published,
+    now: ArrivalTime,
+    wanted: Option<&str>,
+) -> Result<String, String> {
+    let is_wanted =
+        |answers: &&Arc<Answers>| wanted.is_none_or(|name| answers.settings.group == name);
+    let groups: Vec<_> = published
+        .groups
+        .iter()
+        .filter(is_wanted)
+        .map(|answers| group_state(answers, published, now))
+        .collect();
+    if let (Some(name), true) = (wanted, groups.is_empty()) {
+        let known = published
+            .groups
+            .iter()
+            .map(|answers| answers.settings.group.as_str());
+        let error = format!("no group {name} is watched here");
+        return Err(json(&NoSuchGroup {
+            error,
+            groups: known.collect(),
+        }));
+    }
+    let build = &published.agent.build;
+    let agent = AgentState {
+        version: &build.version,
+        librdkafka: &build.librdkafka,
+        started: published.agent.started,
+    };
+    Ok(json(&State { now, agent, groups }))
+}
+
+fn group_state<'a>(
+    answers: &'a Answers,
+    published: &'a Published,
+    now: ArrivalTime,
+) -> GroupState<'a> {
+    let health = health(answers, now);
+    let reading = Topic::ALL.into_iter().filter_map(|topic| {
+        let input = published.agent.input(&answers.settings.group, topic)?;
+        Some(Reading {
+            input: topic.label(),
+            records_read: input.records_read,
+            start_up_ratio: input.start_up.map(|start_up| start_up.ratio()),
+            left_seconds: input.start_up.and_then(|start_up| start_up.left_seconds()),
+        })
+    });
+    GroupState {
+        current: health.current,
+        trusted: health.trusted,
+        reasons: reasons(answers, &health, &published.agent),
+        reading: reading.collect(),
+        answers,
+    }
+}
+
+/// What a person would wonder about although nothing is wrong with an input.
+pub(super) fn note(answers: &Answers, health: &Health) -> Option<&'static str> {
+    (health.current && answers.group.is_none()).then_some(
+        "no record of this group exists: no worker has joined yet, or the group.id is another",
+    )
+}
+
+/// The reasons in words.
+pub(super) fn reasons<'a>(
+    answers: &'a Answers,
+    health: &Health,
+    agent: &AgentStats,
+) -> Vec<ReasonText<'a>> {
+    let texts = health.reasons.iter().map(|reason| ReasonText {
+        input: reason.topic.map(Topic::label),
+        topic: reason.topic.map(|topic| name(&answers.settings, topic)),
+        reason: reason.why.label(),
+        text: searching(reason, &answers.settings, agent)
+            .unwrap_or_else(|| text(reason, &answers.settings, agent)),
+    });
+    texts.collect()
+}
+
+fn name(settings: &Settings, topic: Topic) -> &str {
+    match topic {
+        Topic::Offsets => &settings.offsets_topic,
+        Topic::Config => &settings.config_topic,
+        Topic::Status => &settings.status_topic,
+    }
+}
+
+/// While a topic is searched for the group's records: how far that is.
+fn searching(reason: &Reason, settings: &Settings, agent: &AgentStats) -> Option<String> {
+    let topic = reason.topic?;
+    let is_start = matches!(reason.why, Why::NotStarted | Why::CatchingUp { .. });
+    let start_up = agent.input(&settings.group, topic)?.start_up;
+    let start_up = start_up.filter(|start_up| is_start && start_up.ratio() < 1.0)?;
+    let percent = start_up.ratio() * 100.0;
+    let left = start_up.left_seconds();
+    let left = left.map_or_else(String::new, |left| format!(", {left:.0} s left"));
+    let name = name(settings, topic);
+    Some(format!(
+        "{name} is searched for the group's records: {percent:.0} %{left}"
+    ))
+}
+
+fn text(reason: &Reason, settings: &Settings, agent: &AgentStats) -> String {
+    let topic = reason
+        .topic
+        .map_or("the inputs", |topic| name(settings, topic));
+    match reason.why {
+        Why::Trouble(Trouble::Denied) => {
+            let who = agent
+                .principal
+                .as_deref()
+                .unwrap_or("the agent's principal");
+            format!("{topic} may not be read: {who} needs READ and DESCRIBE on it")
+        }
+        Why::Trouble(Trouble::Missing) => {
+            format!("{topic} does not exist, or {topic} lacks the partition that is needed")
+        }
+        Why::Trouble(Trouble::Unreachable) => format!("{topic} cannot be read: no broker answers"),
+        Why::Trouble(Trouble::Unauthenticated) => {
+            format!("{topic} cannot be read: the broker refuses the agent's credentials")
+        }
+        Why::Trouble(Trouble::Other) => {
+            format!("{topic} cannot be read; the agent's log names the error")
+        }
+        Why::NotStarted => format!("nothing was heard of {topic} yet"),
+        Why::CatchingUp { lag_records } => {
+            format!("{topic} is read for the first time, {lag_records} records are left")
+        }
+        Why::Unconfirmed { age_ms } => {
+            format!("{topic} was last confirmed current {} s ago", age_ms / 1000)
+        }
+        Why::Settling => "all topics are read, the answers are about to follow".to_owned(),
+        Why::HistoryIncomplete => {
+            "the group is known now, but the history before it has a hole".to_owned()
+        }
+    }
+}
+
+/// Values of ours always have a JSON form; were one without, the answer would say so.
+fn json(value: &impl Serialize) -> String {
+    let mut text = serde_json::to_string(value)
+        .unwrap_or_else(|error| format!("{{\"error\":\"not written as json: {error}\"}}"));
+    text.push('\n');
+    text
+}
+
+#[cfg(test)]
+mod tests;

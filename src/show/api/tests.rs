@@ -1,0 +1,162 @@
+//! The JSON endpoints.
+
+use evenkeel_core::facts::input::Trouble;
+use serde_json::Value;
+
+use super::*;
+use crate::show::sample::{NOW, calm, incident, member, published};
+
+fn ready_json(published: &Published, now: ArrivalTime) -> (bool, Value) {
+    let (ready, body) = ready(published, now);
+    let value: Value = serde_json::from_str(&body).unwrap();
+    assert_eq!(value["ready"], ready);
+    (ready, value)
+}
+
+#[test]
+fn ready_when_every_group_is_current() {
+    let (is_ready, value) = ready_json(&published(vec![incident()]), NOW);
+    assert!(is_ready);
+    assert_eq!(value["groups"][0]["mode"], "full");
+    assert_eq!(value["groups"][0]["trusted"], true);
+    assert_eq!(value["groups"][0]["reasons"], serde_json::json!([]));
+
+    let mut other = Answers::default();
+    other.settings.group = "other".to_owned();
+    let (is_ready, value) = ready_json(&published(vec![incident(), other]), NOW);
+    assert!(!is_ready);
+    assert_eq!(value["groups"][0]["current"], true);
+    assert_eq!(value["groups"][1]["current"], false);
+    assert!(
+        !ready(&Published::default(), NOW).0,
+        "without a group nothing is seen"
+    );
+}
+
+#[test]
+fn the_missing_right_and_the_principal_are_named() {
+    let mut answers = incident();
+    answers.inputs[0].trouble = Some(Trouble::Denied);
+    let mut published = published(vec![answers]);
+    let told = |published: &Published| {
+        let (is_ready, value) = ready_json(published, NOW.plus_ms(60_000));
+        assert!(!is_ready);
+        let reason = &value["groups"][0]["reasons"][0];
+        assert_eq!(reason["input"], "offsets");
+        assert_eq!(reason["topic"], "__consumer_offsets");
+        assert_eq!(reason["reason"], "denied");
+        reason["text"].as_str().unwrap().to_owned()
+    };
+    let text = "__consumer_offsets may not be read: evenkeel needs READ and DESCRIBE on it";
+    assert_eq!(told(&published), text);
+    published.agent.principal = None;
+    assert!(told(&published).contains("the agent's principal needs READ"));
+}
+
+#[test]
+fn each_trouble_has_words_of_its_own() {
+    let troubles = [
+        Trouble::Denied,
+        Trouble::Missing,
+        Trouble::Unreachable,
+        Trouble::Unauthenticated,
+        Trouble::Other,
+    ];
+    let mut texts: Vec<String> = troubles
+        .into_iter()
+        .map(|trouble| {
+            let mut answers = incident();
+            answers.inputs[1].trouble = Some(trouble);
+            let health = health(&answers, NOW);
+            let told = reasons(&answers, &health, &AgentStats::default());
+            assert_eq!((told.len(), told[0].reason), (1, trouble.label()));
+            assert!(told[0].text.contains("connect-configs"), "{}", told[0].text);
+            told[0].text.clone()
+        })
+        .collect();
+    texts.sort();
+    texts.dedup();
+    assert_eq!(texts.len(), troubles.len());
+}
+
+#[test]
+fn a_group_that_nobody_saw_is_hinted_at() {
+    let mut answers = calm(vec![member("worker-a:8083", &[])]);
+    answers.group = None;
+    let (is_ready, value) = ready_json(&published(vec![answers]), NOW);
+    assert!(is_ready);
+    assert!(
+        value["groups"][0]["note"]
+            .as_str()
+            .unwrap()
+            .contains("group.id is another")
+    );
+}
+
+#[test]
+fn the_state_of_all_groups_or_of_one() {
+    let mut other = incident();
+    other.settings.group = "connect-b".to_owned();
+    let published = published(vec![incident(), other]);
+    let all: Value = serde_json::from_str(&state(&published, NOW, None).unwrap()).unwrap();
+    assert_eq!(all["groups"].as_array().unwrap().len(), 2);
+    assert_eq!(all["agent"]["version"], "0.1.0");
+    let one: Value =
+        serde_json::from_str(&state(&published, NOW, Some("connect-b")).unwrap()).unwrap();
+    let groups = one["groups"].as_array().unwrap();
+    assert_eq!(groups.len(), 1);
+    let group = &groups[0];
+    assert_eq!(group["settings"]["group"], "connect-b");
+    assert_eq!(
+        (&group["current"], &group["trusted"]),
+        (&Value::Bool(true), &Value::Bool(true))
+    );
+    assert_eq!(group["group"]["generation"], 8);
+    assert_eq!(group["unassigned"][1]["connector"], "orders");
+    assert_eq!(group["unassigned"][1]["task"], 2);
+    assert_eq!(group["unassigned"][1]["reason"], "lost");
+    assert_eq!(group["deadline"]["reason"], "lost");
+    assert_eq!(group["reading"][0]["records_read"], 1200);
+    // What the engine said stays beside what holds now.
+    let late: Value =
+        serde_json::from_str(&state(&published, NOW.plus_ms(60_000), None).unwrap()).unwrap();
+    assert_eq!(
+        (&late["groups"][0]["fresh"], &late["groups"][0]["current"]),
+        (&Value::Bool(true), &Value::Bool(false))
+    );
+    assert_eq!(late["groups"][0]["reasons"].as_array().unwrap().len(), 3);
+
+    let error: Value =
+        serde_json::from_str(&state(&published, NOW, Some("x\"y")).unwrap_err()).unwrap();
+    assert_eq!(error["error"], "no group x\"y is watched here");
+    assert_eq!(
+        error["groups"],
+        serde_json::json!(["connect-orders", "connect-b"])
+    );
+}
+
+#[test]
+fn a_search_says_how_far_it_is() {
+    let mut answers = incident();
+    answers.fresh = false;
+    let first = &mut answers.inputs[0];
+    (first.caught_up, first.records, first.confirmed) = (false, 0, None);
+    let mut published = published(vec![answers]);
+    let told = |published: &Published| {
+        let (_, value) = ready_json(published, NOW);
+        value["groups"][0]["reasons"][0]["text"]
+            .as_str()
+            .unwrap()
+            .to_owned()
+    };
+    assert_eq!(
+        told(&published),
+        "nothing was heard of __consumer_offsets yet"
+    );
+    let start_up = published.agent.inputs[0].start_up.as_mut().unwrap();
+    (start_up.done, start_up.total, start_up.rate) = (300, 1_200, Some(100.0));
+    let text = "__consumer_offsets is searched for the group's records: 25 %, 9 s left";
+    assert_eq!(told(&published), text);
+    published.agent.inputs[0].start_up.as_mut().unwrap().rate = None;
+    assert!(told(&published).ends_with("records: 25 %"));
+}

@@ -1,0 +1,163 @@
+//! The families about the agent: how well it sees, and what it costs. They stay when
+//! the group's series are withdrawn, and say why.
+
+use evenkeel_core::answers::Mode;
+use evenkeel_core::facts::input::Topic;
+
+use super::group::GROUP;
+use super::{Count, Family, Label, MetricType, Scope, Values};
+
+const INPUT: Label = Label {
+    name: "input",
+    values: Values::Closed(|| Topic::ALL.map(Topic::label).to_vec()),
+};
+
+const fn gauge(name: &'static str, help: &'static str) -> Family {
+    Family::new(name, MetricType::Gauge, Scope::Agent, help)
+}
+
+const fn counter(name: &'static str, help: &'static str) -> Family {
+    Family::new(name, MetricType::Counter, Scope::Agent, help)
+}
+
+pub static MODE: Family = Family::new(
+    "evenkeel_mode",
+    MetricType::StateSet,
+    Scope::Agent,
+    "What the agent can see: full (all three topics), no_offsets_topic (that topic cannot be read), blind (nothing can be read).",
+)
+.labels(&[
+    GROUP,
+    Label {
+        name: "mode",
+        values: Values::Closed(|| Mode::ALL.map(Mode::label).to_vec()),
+    },
+])
+.count(Count::PerGroup(Mode::ALL.len()));
+
+pub static TRUST: Family = gauge(
+    "evenkeel_trust",
+    "1 only if every input is current and readable and the history behind the answers is whole since a stated time.",
+)
+.labels(&[GROUP])
+.count(Count::PerGroup(1));
+
+pub static INPUT_CAUGHT_UP: Family = gauge(
+    "evenkeel_input_caught_up",
+    "1 once a topic was read to the end it had at start.",
+)
+.labels(&[GROUP, INPUT])
+.count(Count::PerGroup(Topic::ALL.len()));
+
+pub static INPUT_START_UP: Family = gauge(
+    "evenkeel_input_start_up_ratio",
+    "The part of the first search through a topic that is done, from 0 to 1. Absent until its size is known, and for a topic that is read from its beginning.",
+)
+.unit("ratio")
+.labels(&[GROUP, INPUT])
+.count(Count::OnDemand);
+
+pub static INPUT_LAG: Family = gauge(
+    "evenkeel_input_lag_records",
+    "Records between what was read of a topic and its newest known end. Absent until the topic was heard of.",
+)
+.unit("records")
+.labels(&[GROUP, INPUT])
+.count(Count::PerGroup(Topic::ALL.len()));
+
+pub static RECORDS: Family = counter(
+    "evenkeel_records_total",
+    "Records read since the agent started. Those of the offsets topic include the other groups of its partition.",
+)
+.labels(&[GROUP, INPUT])
+.count(Count::PerGroup(Topic::ALL.len()));
+
+pub static DECODE_ERRORS: Family = counter(
+    "evenkeel_decode_errors_total",
+    "Records that could not be decoded, by kind of error. They are skipped.",
+)
+.labels(&[
+    GROUP,
+    INPUT,
+    Label {
+        name: "kind",
+        values: Values::Open("a kind of decoding error; the set is fixed"),
+    },
+])
+.count(Count::OnDemand);
+
+pub static UNKNOWN_RECORDS: Family = counter(
+    "evenkeel_unknown_records_total",
+    "Records of a type or version that this release does not know. They are skipped. What exceeds the bound is summed under other.",
+)
+.labels(&[
+    GROUP,
+    INPUT,
+    Label { name: "version", values: Values::Open("what the record said it is") },
+])
+.count(Count::Subjects);
+
+pub static FINDING_INFO: Family = Family::new(
+    "evenkeel_finding_info",
+    MetricType::Info,
+    Scope::Agent,
+    "Something about the inputs that a person should know; /api/v1/state has it in words. Only while it holds.",
+)
+.labels(&[
+    GROUP,
+    Label { name: "finding", values: Values::Open("a kind of finding; the set is fixed") },
+    Label { name: "subject", values: Values::Open("the topic, worker or connector it is about") },
+])
+.count(Count::Subjects);
+
+pub static SERIES: Family = gauge(
+    "evenkeel_series",
+    "Samples in this scrape, this one included.",
+);
+
+pub static SERIES_DROPPED: Family = counter(
+    "evenkeel_series_dropped_total",
+    "Series that a bound kept out of a scrape (metrics.series_max, metrics.subjects_max), summed over scrapes. It grows only while something is left out.",
+);
+
+pub static BUILD_INFO: Family = Family::new(
+    "evenkeel_build_info",
+    MetricType::Info,
+    Scope::Agent,
+    "The running program.",
+)
+.labels(&[
+    Label {
+        name: "version",
+        values: Values::Open("version of evenkeel"),
+    },
+    Label {
+        name: "librdkafka",
+        values: Values::Open("version of the Kafka client library"),
+    },
+]);
+
+pub static PROCESS_CPU: Family = counter(
+    "process_cpu_seconds_total",
+    "User and system CPU time spent, in whole seconds.",
+)
+.unit("seconds");
+
+pub static PROCESS_OPEN_FDS: Family = gauge("process_open_fds", "Open file descriptors.");
+
+pub static PROCESS_MAX_FDS: Family =
+    gauge("process_max_fds", "Most file descriptors that may be open.");
+
+pub static PROCESS_VIRTUAL_MEMORY: Family =
+    gauge("process_virtual_memory_bytes", "Virtual memory.").unit("bytes");
+
+pub static PROCESS_RESIDENT_MEMORY: Family =
+    gauge("process_resident_memory_bytes", "Resident memory.").unit("bytes");
+
+pub static PROCESS_START_TIME: Family = gauge(
+    "process_start_time_seconds",
+    "When the process started, since the epoch.",
+)
+.unit("seconds");
+
+pub static PROCESS_THREADS: Family = gauge("process_threads", "Threads of the process.");

@@ -1,0 +1,139 @@
+//! The families about the agent itself: always there, whatever it sees.
+
+use std::collections::BTreeMap;
+
+use evenkeel_core::answers::{Answers, InputAnswer, Mode};
+use evenkeel_core::facts::input::Topic;
+
+use super::bound::largest;
+use super::{Collected, Value};
+use crate::show::catalog::{self as c, Family};
+use crate::show::health::{Health, is_heard_of};
+use crate::show::view::View;
+
+/// The label `version` under which records beyond the bound are summed.
+const OTHER: &str = "other";
+
+static PROCESS: [&Family; 7] = [
+    &c::PROCESS_CPU,
+    &c::PROCESS_OPEN_FDS,
+    &c::PROCESS_MAX_FDS,
+    &c::PROCESS_VIRTUAL_MEMORY,
+    &c::PROCESS_RESIDENT_MEMORY,
+    &c::PROCESS_START_TIME,
+    &c::PROCESS_THREADS,
+];
+
+/// Adds the agent's own series, without the two that count series.
+pub(super) fn fill<'a>(out: &mut Collected<'a>, view: &'a View, groups: &[(&'a Answers, Health)]) {
+    for (answers, health) in groups {
+        let group = answers.settings.group.as_str();
+        for mode in Mode::ALL {
+            out.add(
+                &c::MODE,
+                [group, mode.label()],
+                Value::truth(mode == answers.mode),
+            );
+        }
+        out.add(&c::TRUST, [group], Value::truth(health.trusted));
+        for topic in Topic::ALL {
+            input(out, view, answers, topic);
+        }
+        findings(out, group, answers, view.limits.subjects_max);
+    }
+    let build = &view.agent.build;
+    out.add(
+        &c::BUILD_INFO,
+        [&build.version, &build.librdkafka],
+        Value::Count(1),
+    );
+    if let Some(process) = &view.process {
+        for family in PROCESS {
+            if let Some(value) = process.get(family.name) {
+                out.add(family, [], Value::Real(value));
+            }
+        }
+    }
+}
+
+fn input<'a>(out: &mut Collected<'a>, view: &'a View, answers: &'a Answers, topic: Topic) {
+    let group = answers.settings.group.as_str();
+    let labels = [group, topic.label()];
+    let answer = answers.inputs.iter().find(|input| input.topic == topic);
+    let caught_up = answer.is_some_and(|input| input.caught_up);
+    out.add(&c::INPUT_CAUGHT_UP, labels, Value::truth(caught_up));
+    let read = view.agent.input(group, topic);
+    out.add(
+        &c::RECORDS,
+        labels,
+        Value::Count(read.map_or(0, |read| read.records_read)),
+    );
+    if let Some(start_up) = read.and_then(|read| read.start_up) {
+        out.add(&c::INPUT_START_UP, labels, Value::Real(start_up.ratio()));
+    }
+    if let Some(input) = answer {
+        if is_heard_of(input) {
+            let lag = Value::Whole(input.lag_records.max(0));
+            out.add(&c::INPUT_LAG, labels, lag);
+        }
+        undecoded(out, group, input, view.limits.subjects_max);
+    }
+}
+
+fn undecoded<'a>(
+    out: &mut Collected<'a>,
+    group: &'a str,
+    input: &'a InputAnswer,
+    subjects_max: usize,
+) {
+    let topic = input.topic.label();
+    for (kind, count) in &input.decode_errors {
+        out.add(
+            &c::DECODE_ERRORS,
+            [group, topic, kind],
+            Value::Count(*count),
+        );
+    }
+    // Summed, not dropped: these count records, and none may be lost.
+    let mut other = input.unknown.get(OTHER).copied().unwrap_or(0);
+    let named = input
+        .unknown
+        .iter()
+        .filter(|(version, _)| *version != OTHER);
+    let room = subjects_max.saturating_sub(1).max(1);
+    for (index, (version, count)) in named.enumerate() {
+        if index < room {
+            let labels = [group, topic, version];
+            out.add(&c::UNKNOWN_RECORDS, labels, Value::Count(*count));
+        } else {
+            other = other.saturating_add(*count);
+        }
+    }
+    if other > 0 {
+        out.add(
+            &c::UNKNOWN_RECORDS,
+            [group, topic, OTHER],
+            Value::Count(other),
+        );
+    }
+}
+
+fn findings<'a>(
+    out: &mut Collected<'a>,
+    group: &'a str,
+    answers: &'a Answers,
+    subjects_max: usize,
+) {
+    // Two findings of a kind about one subject differ in their text only, which is
+    // no label.
+    let distinct: BTreeMap<(&str, &str), u64> = answers
+        .findings
+        .iter()
+        .map(|finding| ((finding.finding, finding.subject.as_str()), 1))
+        .collect();
+    let (shown, left_out) = largest(distinct, subjects_max);
+    out.dropped = out.dropped.saturating_add(left_out);
+    for ((finding, subject), _) in shown {
+        out.add(&c::FINDING_INFO, [group, finding, subject], Value::Count(1));
+    }
+}

@@ -1,0 +1,124 @@
+//! Current, trusted, and every reason, at its boundary.
+
+use super::*;
+use crate::show::sample::{NOW, calm, member};
+
+fn world() -> Answers {
+    calm(vec![member("worker-a:8083", &[])])
+}
+
+fn reasons(
+    answers: &Answers,
+    now: ArrivalTime,
+) -> (bool, bool, Vec<(Option<Topic>, &'static str)>) {
+    let health = health(answers, now);
+    let reasons = health
+        .reasons
+        .iter()
+        .map(|reason| (reason.topic, reason.why.label()));
+    (health.current, health.trusted, reasons.collect())
+}
+
+#[test]
+fn all_is_well() {
+    assert_eq!(reasons(&world(), NOW), (true, true, vec![]));
+}
+
+#[test]
+fn answers_age() {
+    let answers = world();
+    let confirmed = answers.inputs[0].confirmed.unwrap();
+    assert!(health(&answers, confirmed.plus_ms(FRESH_MS_MAX)).current);
+    let (current, trusted, reasons) = reasons(&answers, confirmed.plus_ms(FRESH_MS_MAX + 1));
+    assert!(!current && !trusted);
+    let stale = Topic::ALL.map(|topic| (Some(topic), "unconfirmed"));
+    assert_eq!(reasons, stale);
+    // A clock that stepped back is no reason to hide what was just confirmed.
+    assert!(health(&answers, ArrivalTime(confirmed.0 - 60_000)).current);
+}
+
+#[test]
+fn one_old_input_is_enough() {
+    for topic in 0..3 {
+        let mut answers = world();
+        answers.inputs[topic].confirmed = Some(ArrivalTime(NOW.0 - FRESH_MS_MAX - 1));
+        let told = reasons(&answers, NOW);
+        assert_eq!(
+            told,
+            (false, false, vec![(Some(Topic::ALL[topic]), "unconfirmed")])
+        );
+    }
+}
+
+#[test]
+fn a_topic_that_stays_closed_is_done_without_except_the_groups_own() {
+    for trouble in [
+        Trouble::Denied,
+        Trouble::Missing,
+        Trouble::Unreachable,
+        Trouble::Other,
+    ] {
+        for topic in 0..3 {
+            let mut answers = world();
+            answers.inputs[topic].trouble = Some(trouble);
+            answers.inputs[topic].confirmed = None;
+            let stays = topic > 0 && matches!(trouble, Trouble::Denied | Trouble::Missing);
+            let expected = vec![(Some(Topic::ALL[topic]), trouble.label())];
+            assert_eq!(reasons(&answers, NOW), (stays, false, expected));
+        }
+    }
+}
+
+#[test]
+fn a_short_trouble_costs_trust_at_once_and_the_series_later() {
+    let mut answers = world();
+    answers.inputs[2].trouble = Some(Trouble::Unreachable);
+    assert_eq!(
+        reasons(&answers, NOW),
+        (true, false, vec![(Some(Topic::Status), "unreachable")])
+    );
+}
+
+#[test]
+fn the_start() {
+    let all = |why| Topic::ALL.map(|topic| (Some(topic), why)).to_vec();
+    assert_eq!(
+        reasons(&Answers::default(), NOW),
+        (false, false, all("not_started"))
+    );
+
+    let mut answers = world();
+    answers.fresh = false;
+    for input in &mut answers.inputs {
+        (input.caught_up, input.lag_records, input.confirmed) = (false, 7, None);
+    }
+    assert_eq!(reasons(&answers, NOW), (false, false, all("catching_up")));
+    for input in &mut answers.inputs {
+        (input.records, input.lag_records) = (0, 0);
+    }
+    assert_eq!(reasons(&answers, NOW), (false, false, all("not_started")));
+    for input in &mut answers.inputs {
+        input.caught_up = true;
+    }
+    assert_eq!(reasons(&answers, NOW), (false, false, all("not_started")));
+}
+
+#[test]
+fn the_engine_has_the_last_word() {
+    let mut answers = world();
+    answers.fresh = false;
+    assert_eq!(
+        reasons(&answers, NOW),
+        (false, false, vec![(None, "settling")])
+    );
+}
+
+#[test]
+fn a_hole_in_the_history_costs_trust_only() {
+    let mut answers = world();
+    answers.whole_since = None;
+    assert_eq!(
+        reasons(&answers, NOW),
+        (true, false, vec![(None, "history_incomplete")])
+    );
+}

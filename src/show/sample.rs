@@ -1,0 +1,286 @@
+//! For tests: a group of three workers whose fourth was killed a moment ago, so that a
+//! connector and two tasks are parked until the scheduled delay ends.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use evenkeel_core::answers::{
+    Answers, AssignmentError, ConfiguredAnswer, ConnectorAnswer, Counters, DeadlineAnswer,
+    DelayReason, FindingAnswer, GroupAnswer, GroupState, InputAnswer, ItemAnswer, MemberAnswer,
+    Mode, Outcome, RecentAnswer, RevocationHow, RoundAnswer, RoundMember, UnassignedAnswer,
+    UnassignedReason,
+};
+use evenkeel_core::facts::ids::{Kind, Protocol};
+use evenkeel_core::facts::input::{Settings, Topic};
+use evenkeel_core::facts::time::{ArrivalTime, EventTime};
+
+use crate::show::process::ProcessStats;
+use crate::show::view::{
+    AgentStats, BuildInfo, InputStats, Published, SeriesLimits, StartUp, View,
+};
+
+/// The moment the sample is shown.
+pub(crate) const NOW: ArrivalTime = ArrivalTime(1_700_000_100_000);
+/// When its newest record was written.
+pub(crate) const RECORDED: EventTime = EventTime(1_700_000_090_250);
+
+/// The group in trouble.
+pub(crate) fn incident() -> Answers {
+    let item = |connector: &str, task: Option<i32>| ItemAnswer {
+        connector: Arc::from(connector),
+        task,
+    };
+    let lost = |connector: &str, task: Option<i32>| UnassignedAnswer {
+        item: item(connector, task),
+        reason: UnassignedReason::Lost,
+        since: Some(RECORDED),
+        last_owner: Some(Arc::from("worker-d:8083")),
+    };
+    Answers {
+        unassigned: vec![
+            lost("payments", None),
+            lost("orders", Some(2)),
+            lost("payments", Some(0)),
+            UnassignedAnswer {
+                item: item("audit \"eu\"", Some(0)),
+                reason: UnassignedReason::New,
+                since: Some(RECORDED),
+                last_owner: None,
+            },
+        ],
+        deadline: Some(DeadlineAnswer {
+            at: RECORDED.plus_ms(300_000),
+            reason: DelayReason::Lost,
+            delay_ms: 300_000,
+        }),
+        findings: vec![FindingAnswer {
+            finding: "config_partitions",
+            subject: "connect-configs".to_owned(),
+            text: "connect-configs has 3 partitions, Connect wants exactly one".to_owned(),
+            since: None,
+        }],
+        counters: Counters {
+            generations: BTreeMap::from([(Outcome::Completed, 4), (Outcome::Mismatch, 1)]),
+            revocations: BTreeMap::from([((Kind::Task, RevocationHow::Asked), 3)]),
+            assignments: BTreeMap::from([(Kind::Connector, 2), (Kind::Task, 6)]),
+            assignment_errors: BTreeMap::from([(AssignmentError::ConfigMismatch, 1)]),
+            leader_changes: 1,
+        },
+        ..calm(vec![
+            member(
+                "worker-a:8083",
+                &[item("orders", None), item("orders", Some(0))],
+            ),
+            member(
+                "worker-b:8083",
+                &[item("orders", Some(1)), item("payments", Some(1))],
+            ),
+            member("worker-c:8083", &[item("audit \"eu\"", None)]),
+        ])
+    }
+}
+
+/// A fresh group of these members, with nothing wrong and nothing counted.
+pub(crate) fn calm(members: Vec<MemberAnswer>) -> Answers {
+    let connector = |connector: &str, tasks| ConnectorAnswer {
+        connector: Arc::from(connector),
+        tasks,
+        target_state: "STARTED",
+        config_hazard: false,
+    };
+    Answers {
+        settings: settings("connect-orders"),
+        now: Some(EventTime(NOW.0)),
+        arrived: Some(NOW),
+        inputs: Topic::ALL.map(input).to_vec(),
+        mode: Mode::Full,
+        fresh: true,
+        whole_since: Some(EventTime(1_699_990_000_000)),
+        group: Some(group(members)),
+        configured: Some(ConfiguredAnswer {
+            config_offset: 57,
+            connectors: vec![
+                connector("audit \"eu\"", 1),
+                connector("orders", 3),
+                connector("payments", 2),
+            ],
+        }),
+        rounds: vec![round()],
+        recent: RecentAnswer {
+            in_2m: 1,
+            in_10m: 2,
+            in_30m: 5,
+        },
+        ..Answers::default()
+    }
+}
+
+/// A member with this work and default timeouts.
+pub(crate) fn member(worker: &str, owned: &[ItemAnswer]) -> MemberAnswer {
+    MemberAnswer {
+        member_id: Arc::from(format!("connect-{worker}-6c4c2b4e-0000")),
+        worker: Arc::from(worker),
+        url: Arc::from(format!("http://{worker}/")),
+        client_id: Arc::from(format!("connect-{worker}")),
+        client_host: Arc::from("/10.0.0.7"),
+        session_timeout_ms: 10_000,
+        rebalance_timeout_ms: 60_000,
+        config_offset: Some(57),
+        claims: Some(true),
+        owned: owned.to_vec(),
+        assigned: Vec::new(),
+        revoked: Vec::new(),
+    }
+}
+
+/// What the loop would have published.
+pub(crate) fn published(groups: Vec<Answers>) -> Published {
+    let inputs = groups.iter().flat_map(|answers| {
+        Topic::ALL.map(|topic| InputStats {
+            group: Arc::from(answers.settings.group.as_str()),
+            topic,
+            records_read: 1_200,
+            // Only this one is searched; the others are read from their beginning.
+            start_up: (topic == Topic::Offsets).then_some(StartUp {
+                done: 1_200,
+                total: 1_200,
+                rate: Some(400_000.0),
+            }),
+        })
+    });
+    let inputs = inputs.collect();
+    Published {
+        groups: groups.into_iter().map(Arc::new).collect(),
+        agent: AgentStats {
+            build: BuildInfo {
+                version: "0.1.0".to_owned(),
+                librdkafka: "2.12.1".to_owned(),
+            },
+            started: Some(ArrivalTime(1_699_999_000_000)),
+            principal: Some("evenkeel".to_owned()),
+            inputs,
+        },
+    }
+}
+
+/// The sample as a scrape sees it, with fixed numbers for the process.
+pub(crate) fn view(groups: Vec<Answers>) -> View {
+    let published = published(groups);
+    View {
+        groups: published.groups,
+        agent: published.agent,
+        process: Some(ProcessStats::from_iter([
+            ("process_cpu_seconds_total", 12.0),
+            ("process_open_fds", 24.0),
+            ("process_max_fds", 1024.0),
+            ("process_virtual_memory_bytes", 210_000_000.0),
+            ("process_resident_memory_bytes", 12_500_000.0),
+            ("process_start_time_seconds", 1_699_999_000.0),
+            ("process_threads", 7.0),
+        ])),
+        limits: SeriesLimits::default(),
+        series_dropped_before: 0,
+        now: Some(NOW),
+    }
+}
+
+fn settings(group: &str) -> Settings {
+    Settings {
+        cluster_id: Some("5L6g3nShT-eMCtK--X86sw".to_owned()),
+        group: group.to_owned(),
+        offsets_topic: "__consumer_offsets".to_owned(),
+        offsets_partition: 17,
+        config_topic: "connect-configs".to_owned(),
+        config_partitions: 1,
+        status_topic: "connect-status".to_owned(),
+        status_partitions: 5,
+        worker_release: None,
+        own_worker: None,
+    }
+}
+
+fn input(topic: Topic) -> InputAnswer {
+    InputAnswer {
+        topic,
+        caught_up: true,
+        lag_records: 0,
+        confirmed: Some(ArrivalTime(NOW.0 - 4_000)),
+        trouble: None,
+        records: 40,
+        decode_errors: BTreeMap::new(),
+        unknown: BTreeMap::new(),
+    }
+}
+
+fn group(members: Vec<MemberAnswer>) -> GroupAnswer {
+    GroupAnswer {
+        state: GroupState::Stable,
+        incarnation: 1,
+        generation: 8,
+        recorded: RECORDED,
+        join_ended: Some(EventTime(RECORDED.0 - 30)),
+        record_bytes: 2_345,
+        protocol: Some(Protocol::Sessioned),
+        protocol_best: Some(Protocol::Sessioned),
+        downgraded: None,
+        leader: members.first().map(|member| Arc::clone(&member.worker)),
+        leader_url: members.first().map(|member| Arc::clone(&member.url)),
+        members,
+    }
+}
+
+fn round() -> RoundAnswer {
+    RoundAnswer {
+        incarnation: 1,
+        generation: 8,
+        recorded: Some(RECORDED),
+        join_ended: Some(EventTime(RECORDED.0 - 30)),
+        sync_ms: Some(30),
+        outcome: None,
+        settled_by: None,
+        protocol: Some(Protocol::Sessioned),
+        leader: Some(Arc::from("worker-a:8083")),
+        delay_ms: 300_000,
+        members: ["worker-a:8083", "worker-b:8083", "worker-c:8083"]
+            .map(round_member)
+            .to_vec(),
+    }
+}
+
+fn round_member(worker: &str) -> RoundMember {
+    RoundMember {
+        worker: Arc::from(worker),
+        assigned: Vec::new(),
+        revoked: Vec::new(),
+        owned: (1, 1),
+    }
+}
+
+/// Compares with a committed file, or writes it where `UPDATE_GOLDEN` is set.
+#[track_caller]
+pub(crate) fn committed(path: &str, text: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        std::fs::write(&path, text).unwrap();
+    }
+    let found = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        found == text,
+        "{} is out of date: run the tests with UPDATE_GOLDEN=1 and look at the difference\n{}",
+        path.display(),
+        first_difference(&found, text)
+    );
+}
+
+fn first_difference(found: &str, made: &str) -> String {
+    let mut lines = found.lines().zip(made.lines()).enumerate();
+    match lines.find(|(_, (found, made))| found != made) {
+        Some((line, (found, made))) => format!("line {}\n- {found}\n+ {made}", line + 1),
+        None => format!(
+            "{} lines there, {} made",
+            found.lines().count(),
+            made.lines().count()
+        ),
+    }
+}

@@ -1,0 +1,164 @@
+//! What is shown: the answers of each group, what the agent counts about itself, and
+//! the moment of showing. A plain value, so that everything made of it is a function.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use evenkeel_core::answers::Answers;
+use evenkeel_core::facts::input::Topic;
+use evenkeel_core::facts::time::ArrivalTime;
+
+use crate::config::{SERIES_MAX_DEFAULT, SUBJECTS_MAX_DEFAULT};
+use crate::show::process::ProcessStats;
+
+/// What the loop that owns the engines publishes. Readers hold it, never an engine.
+#[derive(Debug, Clone, Default)]
+pub struct Published {
+    /// The answers of each group, in the order of the configuration.
+    pub groups: Vec<Arc<Answers>>,
+    /// What the agent counts about itself.
+    pub agent: AgentStats,
+}
+
+/// What the agent counts about itself, outside of any engine.
+#[derive(Debug, Clone, Default)]
+pub struct AgentStats {
+    /// The program.
+    pub build: BuildInfo,
+    /// When it started, on its own clock.
+    pub started: Option<ArrivalTime>,
+    /// Who the broker sees: the SASL user name, where one is configured. Named when
+    /// a right is missing.
+    pub principal: Option<String>,
+    /// What was read, by group and topic.
+    pub inputs: Vec<InputStats>,
+}
+
+/// The program, as it describes itself.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct BuildInfo {
+    /// Version of evenkeel.
+    pub version: String,
+    /// Version of the Kafka client library.
+    pub librdkafka: String,
+}
+
+/// What was read of one topic for one group.
+#[derive(Debug, Clone, PartialEq)]
+pub struct InputStats {
+    /// For which group.
+    pub group: Arc<str>,
+    /// Of which topic.
+    pub topic: Topic,
+    /// Records read since the agent started, those of other groups included.
+    pub records_read: u64,
+    /// How far the first reading is; absent until its size is known.
+    pub start_up: Option<StartUp>,
+}
+
+/// How far the first reading of a topic is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct StartUp {
+    /// Offsets that are done.
+    pub done: u64,
+    /// Offsets there were in all; zero for an empty topic.
+    pub total: u64,
+    /// Offsets a second over the last seconds; absent until measured.
+    pub rate: Option<f64>,
+}
+
+/// Bounds on what one scrape carries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SeriesLimits {
+    /// Most series in all. The agent's own always fit.
+    pub series_max: usize,
+    /// Most series of a family that has one a subject.
+    pub subjects_max: usize,
+}
+
+/// Everything a scrape is a function of.
+#[derive(Debug, Clone, Default)]
+pub struct View {
+    /// The answers of each group.
+    pub groups: Vec<Arc<Answers>>,
+    /// What the agent counts about itself.
+    pub agent: AgentStats,
+    /// The process, as the operating system sees it; absent where that cannot be read.
+    pub process: Option<ProcessStats>,
+    /// Bounds on the result.
+    pub limits: SeriesLimits,
+    /// Series that earlier scrapes left out.
+    pub series_dropped_before: u64,
+    /// The moment of the scrape, on the agent's clock.
+    pub now: Option<ArrivalTime>,
+}
+
+/// When the loop last turned. Written by the loop, read by `/livez`.
+#[derive(Debug, Default)]
+pub struct Pulse {
+    // Zero until the first turn: no agent clock reads 1970.
+    last_ms: AtomicI64,
+}
+
+// === impl Pulse ===
+
+impl Pulse {
+    /// The loop turned at `now`.
+    pub fn beat(&self, now: ArrivalTime) {
+        self.last_ms.store(now.0, Ordering::Relaxed);
+    }
+
+    /// When it last turned; `None` before the first time.
+    #[must_use]
+    pub fn last(&self) -> Option<ArrivalTime> {
+        match self.last_ms.load(Ordering::Relaxed) {
+            0 => None,
+            ms => Some(ArrivalTime(ms)),
+        }
+    }
+}
+
+// === impl StartUp ===
+
+impl StartUp {
+    /// The part that is done, from 0 to 1.
+    #[must_use]
+    pub fn ratio(&self) -> f64 {
+        if self.total == 0 {
+            return 1.0;
+        }
+        // Offsets stay far below 2^53, where a double is exact.
+        let part = self.done.min(self.total) as f64 / self.total as f64;
+        part.clamp(0.0, 1.0)
+    }
+
+    /// Seconds until the rest is read at the rate of the last seconds.
+    #[must_use]
+    pub fn left_seconds(&self) -> Option<f64> {
+        let rate = self.rate.filter(|rate| *rate > 0.0)?;
+        Some(self.total.saturating_sub(self.done) as f64 / rate)
+    }
+}
+
+// === impl SeriesLimits ===
+
+impl Default for SeriesLimits {
+    fn default() -> Self {
+        Self {
+            series_max: SERIES_MAX_DEFAULT,
+            subjects_max: SUBJECTS_MAX_DEFAULT,
+        }
+    }
+}
+
+// === impl AgentStats ===
+
+impl AgentStats {
+    /// What was read of `topic` for `group`.
+    #[must_use]
+    pub fn input(&self, group: &str, topic: Topic) -> Option<&InputStats> {
+        self.inputs
+            .iter()
+            .find(|input| &*input.group == group && input.topic == topic)
+    }
+}
