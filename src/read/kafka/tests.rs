@@ -48,7 +48,9 @@ fn specs() -> Vec<TopicSpec> {
 
 async fn broker() -> Broker {
     let listen = "127.0.0.1:0".parse().unwrap();
-    Broker::start(listen, "embedded-test", &specs()).await.unwrap()
+    Broker::start(listen, "embedded-test", &specs())
+        .await
+        .unwrap()
 }
 
 /// A record of our group; the reader does not look into its value.
@@ -74,7 +76,9 @@ fn foreign() -> broker::Record {
     key.extend_from_slice(b"topic\0\0\0\x07");
     broker::Record {
         key: Some(Bytes::from(key)),
-        value: Some(Bytes::from_static(&[0, 3, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 1, 0, 0])),
+        value: Some(Bytes::from_static(&[
+            0, 3, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 1, 0, 0,
+        ])),
         timestamp_ms: 1_700_000_000_000,
         offset: None,
     }
@@ -292,7 +296,11 @@ impl Reading {
     fn end(self) {
         let began = Instant::now();
         self.handle.join();
-        assert!(began.elapsed() < Duration::from_secs(15), "{:?}", began.elapsed());
+        assert!(
+            began.elapsed() < Duration::from_secs(15),
+            "{:?}",
+            began.elapsed()
+        );
     }
 }
 

@@ -46,9 +46,17 @@ fn a_record_passed_on_needs_no_telling() {
 fn records_of_others_are_told_when_they_reach_the_end() {
     let clock = Clock::new();
     let mut frontier = Frontier::new(&[(13, 5)], clock.at(0));
-    assert_eq!(frontier.read(13, 8, false, clock.at(1)), None, "nobody asked");
+    assert_eq!(
+        frontier.read(13, 8, false, clock.at(1)),
+        None,
+        "nobody asked"
+    );
     assert_eq!(frontier.answered(clock.answer(13, 8, 2, 3)), reached(13, 8));
-    assert_eq!(frontier.answered(clock.answer(13, 8, 4, 5)), None, "told before");
+    assert_eq!(
+        frontier.answered(clock.answer(13, 8, 4, 5)),
+        None,
+        "told before"
+    );
     assert_eq!(frontier.answered(clock.answer(13, 10, 6, 7)), None);
     assert_eq!(frontier.read(13, 9, false, clock.at(8)), None);
     assert_eq!(frontier.read(13, 12, false, clock.at(8)), reached(13, 12));
@@ -67,7 +75,10 @@ fn the_position_moves_over_a_marker() {
     let clock = Clock::new();
     let mut frontier = Frontier::new(&[(0, 5)], clock.at(0));
     frontier.answered(clock.answer(0, 6, 1, 2));
-    assert!(frontier.idle(clock.at(10)).is_empty(), "records may be on their way");
+    assert!(
+        frontier.idle(clock.at(10)).is_empty(),
+        "records may be on their way"
+    );
     let step = Step::Position { partition: 0 };
     assert_eq!(frontier.idle(clock.at(40)), [step]);
     assert_eq!(frontier.position(0, 5), None);
@@ -80,13 +91,20 @@ fn only_an_end_event_after_a_seek_proves() {
     let mut frontier = Frontier::new(&[(0, 5)], clock.at(0));
     assert_eq!(frontier.end_of_partition(0), None, "nobody asked");
     frontier.answered(clock.answer(0, 9, 1, 2));
-    assert_eq!(frontier.end_of_partition(0), None, "older than the answer, perhaps");
+    assert_eq!(
+        frontier.end_of_partition(0),
+        None,
+        "older than the answer, perhaps"
+    );
     let seek = Step::Seek {
         partition: 0,
         offset: 5,
     };
     assert_eq!(frontier.idle(clock.at(302)), [seek]);
-    assert!(frontier.idle(clock.at(400)).is_empty(), "one seek is enough");
+    assert!(
+        frontier.idle(clock.at(400)).is_empty(),
+        "one seek is enough"
+    );
     assert_eq!(frontier.end_of_partition(0), reached(0, 9));
     assert!(!frontier.is_waiting());
     assert_eq!(frontier.positions().collect::<Vec<_>>(), [(0, 9)]);
@@ -147,7 +165,11 @@ fn two_answers_apart_prove_where_no_event_comes() {
     assert_eq!(frontier.idle(clock.at(302)).len(), 1);
     // Asked before the seek: says nothing about what came after it.
     assert_eq!(frontier.answered(clock.answer(0, 9, 290, 310)), None);
-    assert_eq!(frontier.answered(clock.answer(0, 9, 310, 400)), None, "the first");
+    assert_eq!(
+        frontier.answered(clock.answer(0, 9, 310, 400)),
+        None,
+        "the first"
+    );
     assert_eq!(
         frontier.answered(clock.answer(0, 9, 700, 890)),
         None,
@@ -161,7 +183,10 @@ fn two_answers_apart_prove_where_no_event_comes() {
     assert_eq!(frontier.idle(clock.at(910)), [Step::Ask]);
     assert!(frontier.idle(clock.at(920)).is_empty(), "asked already");
     let fetched = Step::Fetched { partition: 0 };
-    assert_eq!(frontier.answered(clock.answer(0, 9, 911, 1_200)), Some(fetched));
+    assert_eq!(
+        frontier.answered(clock.answer(0, 9, 911, 1_200)),
+        Some(fetched)
+    );
     assert_eq!(frontier.fetched(0, Some(9)), reached(0, 9));
     // The position stays: what lies there, if it comes after all, is still read.
     assert_eq!(frontier.positions().collect::<Vec<_>>(), [(0, 5)]);
@@ -181,7 +206,11 @@ fn a_failed_fetch_proves_nothing() {
     assert_eq!(frontier.answered(clock.answer(0, 9, 911, 1_200)), fetched);
     assert_eq!(frontier.fetched(0, None), None);
     assert!(frontier.is_waiting());
-    assert_eq!(frontier.answered(clock.answer(0, 9, 1_300, 1_400)), None, "a first one");
+    assert_eq!(
+        frontier.answered(clock.answer(0, 9, 1_300, 1_400)),
+        None,
+        "a first one"
+    );
     assert_eq!(frontier.answered(clock.answer(0, 9, 1_700, 1_800)), fetched);
     assert_eq!(frontier.fetched(0, Some(8)), None, "an old end");
 }
@@ -194,7 +223,11 @@ fn a_record_between_the_two_answers_starts_them_over() {
     assert_eq!(frontier.idle(clock.at(302)).len(), 1);
     assert_eq!(frontier.answered(clock.answer(0, 9, 400, 700)), None);
     frontier.read(0, 6, true, clock.at(900));
-    assert_eq!(frontier.answered(clock.answer(0, 9, 2_000, 2_100)), None, "a first one");
+    assert_eq!(
+        frontier.answered(clock.answer(0, 9, 2_000, 2_100)),
+        None,
+        "a first one"
+    );
     let fetched = Some(Step::Fetched { partition: 0 });
     assert_eq!(frontier.answered(clock.answer(0, 9, 2_400, 2_500)), fetched);
 }
@@ -204,7 +237,11 @@ fn a_shorter_log_is_believed_the_second_time() {
     let clock = Clock::new();
     let mut frontier = Frontier::new(&[(0, 5)], clock.at(0));
     assert_eq!(frontier.answered(clock.answer(0, 3, 1, 2)), Some(Step::Ask));
-    assert_eq!(frontier.answered(clock.answer(0, 5, 3, 4)), None, "a leader that caught up");
+    assert_eq!(
+        frontier.answered(clock.answer(0, 5, 3, 4)),
+        None,
+        "a leader that caught up"
+    );
     assert_eq!(frontier.answered(clock.answer(0, 3, 5, 6)), Some(Step::Ask));
     let shorter = Step::Shorter { partition: 0 };
     assert_eq!(frontier.answered(clock.answer(0, 3, 7, 8)), Some(shorter));
@@ -223,7 +260,11 @@ fn partitions_are_kept_apart() {
     ));
     assert_eq!(frontier.end_of_partition(0), None);
     assert_eq!(frontier.end_of_partition(1), reached(1, 12));
-    assert_eq!(frontier.read(7, 1, false, clock.at(500)), None, "none of ours");
+    assert_eq!(
+        frontier.read(7, 1, false, clock.at(500)),
+        None,
+        "none of ours"
+    );
 }
 
 #[test]

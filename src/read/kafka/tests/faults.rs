@@ -52,7 +52,9 @@ async fn broker_gone_and_back() {
     let broker = broker().await;
     for n in 0..3 {
         broker.append(OFFSETS, partition(), own("g")).unwrap();
-        broker.append(STATUS, 0, status("status-task-a-0", n)).unwrap();
+        broker
+            .append(STATUS, 0, status("status-task-a-0", n))
+            .unwrap();
     }
     let mut reading = caught_up(&broker);
     broker.stop().await;
@@ -62,14 +64,20 @@ async fn broker_gone_and_back() {
             .all(|topic| r.trouble(*topic) == Some(Trouble::Unreachable))
     });
     broker.append(OFFSETS, partition(), own("g")).unwrap();
-    broker.append(STATUS, 0, status("status-task-a-0", 9)).unwrap();
+    broker
+        .append(STATUS, 0, status("status-task-a-0", 9))
+        .unwrap();
     broker.resume().await.unwrap();
     let back = reading.until("all can be read", |r| {
         Topic::ALL.iter().all(|topic| r.trouble(*topic).is_none())
     });
     println!("broker back to readable: {back:?}");
     reading.settle();
-    assert_eq!(reading.offsets(Topic::Offsets), [0, 1, 2, 3], "nothing twice");
+    assert_eq!(
+        reading.offsets(Topic::Offsets),
+        [0, 1, 2, 3],
+        "nothing twice"
+    );
     assert_eq!(reading.offsets(Topic::Status), [0, 1, 2, 3]);
     assert_eq!(reading.starts(Topic::Offsets).len(), 1, "reading went on");
     reading.end();
@@ -83,7 +91,9 @@ async fn broken_connections_lose_nothing() {
     let mut reading = caught_up(&broker);
     for n in 0..10 {
         broker.append(OFFSETS, partition(), own("g")).unwrap();
-        broker.append(STATUS, 1, status("status-task-a-0", n)).unwrap();
+        broker
+            .append(STATUS, 1, status("status-task-a-0", n))
+            .unwrap();
         broker.close_connections();
         reading.rest(Duration::from_millis(60));
     }
@@ -99,12 +109,20 @@ async fn broken_connections_lose_nothing() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_topic_denied_then_allowed() {
     let broker = broker().await;
-    broker.append(STATUS, 0, status("status-task-a-0", 1)).unwrap();
+    broker
+        .append(STATUS, 0, status("status-task-a-0", 1))
+        .unwrap();
     for api in [ApiKey::Metadata, ApiKey::ListOffsets, ApiKey::Fetch] {
-        broker.deny(api, in_topic(STATUS), ResponseError::TopicAuthorizationFailed);
+        broker.deny(
+            api,
+            in_topic(STATUS),
+            ResponseError::TopicAuthorizationFailed,
+        );
     }
     let mut reading = read(&broker);
-    reading.until("the trouble", |r| r.trouble(Topic::Status) == Some(Trouble::Denied));
+    reading.until("the trouble", |r| {
+        r.trouble(Topic::Status) == Some(Trouble::Denied)
+    });
     reading.until("the others", |r| {
         !r.starts(Topic::Offsets).is_empty() && !r.starts(Topic::Config).is_empty()
     });
@@ -118,10 +136,18 @@ async fn a_topic_denied_then_allowed() {
 
     // Taken away in the middle, and given back.
     for api in [ApiKey::Metadata, ApiKey::ListOffsets, ApiKey::Fetch] {
-        broker.deny(api, in_topic(STATUS), ResponseError::TopicAuthorizationFailed);
+        broker.deny(
+            api,
+            in_topic(STATUS),
+            ResponseError::TopicAuthorizationFailed,
+        );
     }
-    reading.until("the trouble", |r| r.trouble(Topic::Status) == Some(Trouble::Denied));
-    broker.append(STATUS, 0, status("status-task-a-0", 2)).unwrap();
+    reading.until("the trouble", |r| {
+        r.trouble(Topic::Status) == Some(Trouble::Denied)
+    });
+    broker
+        .append(STATUS, 0, status("status-task-a-0", 2))
+        .unwrap();
     broker.clear_faults();
     reading.until("it can be read", |r| r.trouble(Topic::Status).is_none());
     reading.settle();
@@ -140,9 +166,15 @@ async fn records_denied_then_allowed() {
     broker.deny(ApiKey::Fetch, in_topic(OFFSETS), refused);
     let mut reading = read(&broker);
     // While the offsets partition is searched.
-    reading.until("the trouble", |r| r.trouble(Topic::Offsets) == Some(Trouble::Denied));
+    reading.until("the trouble", |r| {
+        r.trouble(Topic::Offsets) == Some(Trouble::Denied)
+    });
     reading.rest(Duration::from_secs(1));
-    assert_eq!(reading.trouble(Topic::Offsets), Some(Trouble::Denied), "answers do not hide it");
+    assert_eq!(
+        reading.trouble(Topic::Offsets),
+        Some(Trouble::Denied),
+        "answers do not hide it"
+    );
     assert!(reading.starts(Topic::Offsets).is_empty());
     broker.allow(ApiKey::Fetch, &in_topic(OFFSETS));
     reading.until("it can be read", |r| r.trouble(Topic::Offsets).is_none());
@@ -151,7 +183,9 @@ async fn records_denied_then_allowed() {
     assert_eq!(reading.offsets(Topic::Offsets), [0]);
     // While it is tailed, with nothing new to read: it recovers all the same.
     broker.deny(ApiKey::Fetch, in_topic(OFFSETS), refused);
-    reading.until("the trouble", |r| r.trouble(Topic::Offsets) == Some(Trouble::Denied));
+    reading.until("the trouble", |r| {
+        r.trouble(Topic::Offsets) == Some(Trouble::Denied)
+    });
     broker.allow(ApiKey::Fetch, &in_topic(OFFSETS));
     let back = reading.until("it can be read", |r| r.trouble(Topic::Offsets).is_none());
     println!("allowed to readable: {back:?}");
@@ -166,7 +200,9 @@ async fn a_missing_topic_then_created() {
     let broker = broker().await;
     broker.delete_topic(CONFIG).unwrap();
     let mut reading = read(&broker);
-    reading.until("the trouble", |r| r.trouble(Topic::Config) == Some(Trouble::Missing));
+    reading.until("the trouble", |r| {
+        r.trouble(Topic::Config) == Some(Trouble::Missing)
+    });
     reading.until("the others", |r| {
         !r.starts(Topic::Offsets).is_empty() && !r.starts(Topic::Status).is_empty()
     });
@@ -176,9 +212,14 @@ async fn a_missing_topic_then_created() {
             partitions: 1,
         })
         .unwrap();
-    broker.append(CONFIG, 0, keyed("commit-a", r#"{"tasks":1}"#)).unwrap();
+    broker
+        .append(CONFIG, 0, keyed("commit-a", r#"{"tasks":1}"#))
+        .unwrap();
     reading.until("it can be read", |r| r.records(Topic::Config).len() == 1);
-    assert_eq!(reading.troubles(Topic::Config), [Some(Trouble::Missing), None]);
+    assert_eq!(
+        reading.troubles(Topic::Config),
+        [Some(Trouble::Missing), None]
+    );
     assert!(!reading.starts(Topic::Config)[0].anew);
     reading.end();
     assert_only_observed(&broker);
@@ -191,7 +232,9 @@ async fn a_broker_that_does_not_answer() {
     let mut reading = caught_up(&broker);
     broker.hang(ApiKey::ListOffsets);
     reading.handle.ask_ends();
-    reading.until("the trouble", |r| r.trouble(Topic::Offsets) == Some(Trouble::Unreachable));
+    reading.until("the trouble", |r| {
+        r.trouble(Topic::Offsets) == Some(Trouble::Unreachable)
+    });
     broker.clear_faults();
     reading.until("it answers", |r| {
         Topic::ALL.iter().all(|topic| r.trouble(*topic).is_none())
@@ -204,7 +247,9 @@ async fn a_broker_that_does_not_answer() {
     broker.hang(ApiKey::Fetch);
     broker.append(OFFSETS, partition(), own("g2")).unwrap();
     reading.handle.ask_ends();
-    reading.until("the trouble", |r| r.trouble(Topic::Offsets) == Some(Trouble::Unreachable));
+    reading.until("the trouble", |r| {
+        r.trouble(Topic::Offsets) == Some(Trouble::Unreachable)
+    });
     broker.clear_faults();
     reading.settle();
     assert_eq!(reading.offsets(Topic::Offsets), [0, 1]);

@@ -22,7 +22,9 @@ fn since_anew(reading: &Reading, topic: Topic) -> Vec<(i32, i64)> {
 
 fn has_anew(reading: &Reading, topic: Topic, partition: i32) -> bool {
     let starts = reading.starts(topic);
-    starts.iter().any(|start| start.anew && start.partition == partition)
+    starts
+        .iter()
+        .any(|start| start.anew && start.partition == partition)
 }
 
 fn caught_up(broker: &Broker) -> Reading {
@@ -39,12 +41,18 @@ fn caught_up(broker: &Broker) -> Reading {
 async fn a_topic_replaced_by_a_shorter_one() {
     let broker = broker().await;
     for n in 0..10 {
-        broker.append(STATUS, 0, status("status-task-a-0", n)).unwrap();
+        broker
+            .append(STATUS, 0, status("status-task-a-0", n))
+            .unwrap();
     }
     let mut reading = caught_up(&broker);
     broker.recreate_topic(STATUS).unwrap();
-    broker.append(STATUS, 0, status("status-task-b-0", 1)).unwrap();
-    broker.append(STATUS, 1, status("status-task-b-1", 1)).unwrap();
+    broker
+        .append(STATUS, 0, status("status-task-b-0", 1))
+        .unwrap();
+    broker
+        .append(STATUS, 1, status("status-task-b-1", 1))
+        .unwrap();
     reading.handle.ask_ends();
     let elapsed = reading.until("both anew", |r| {
         has_anew(r, Topic::Status, 0) && has_anew(r, Topic::Status, 1)
@@ -61,7 +69,9 @@ async fn a_topic_replaced_by_a_shorter_one() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_topic_replaced_by_a_longer_one() {
     let broker = broker().await;
-    broker.append(CONFIG, 0, keyed("commit-a", r#"{"tasks":1}"#)).unwrap();
+    broker
+        .append(CONFIG, 0, keyed("commit-a", r#"{"tasks":1}"#))
+        .unwrap();
     let mut reading = caught_up(&broker);
     broker.recreate_topic(CONFIG).unwrap();
     for n in 0..5 {
@@ -84,10 +94,14 @@ async fn a_topic_replaced_by_a_longer_one() {
 async fn a_replaced_offsets_topic_is_searched_again() {
     let broker = broker().await;
     let p = partition();
-    broker.append_many(OFFSETS, p, [own("g1"), foreign(), own("g2")]).unwrap();
+    broker
+        .append_many(OFFSETS, p, [own("g1"), foreign(), own("g2")])
+        .unwrap();
     let mut reading = caught_up(&broker);
     broker.recreate_topic(OFFSETS).unwrap();
-    broker.append_many(OFFSETS, p, [foreign(), own("g1")]).unwrap();
+    broker
+        .append_many(OFFSETS, p, [foreign(), own("g1")])
+        .unwrap();
     reading.handle.ask_ends();
     reading.until("it is begun anew", |r| has_anew(r, Topic::Offsets, p));
     reading.settle();
@@ -100,16 +114,23 @@ async fn a_replaced_offsets_topic_is_searched_again() {
 async fn a_leader_epoch_that_goes_back() {
     let broker = broker().await;
     broker.set_leader_epoch(STATUS, 0, 5).unwrap();
-    broker.append(STATUS, 0, status("status-task-a-0", 1)).unwrap();
+    broker
+        .append(STATUS, 0, status("status-task-a-0", 1))
+        .unwrap();
     let mut reading = caught_up(&broker);
     assert_eq!(reading.records(Topic::Status)[0].leader_epoch, Some(5));
     broker.recreate_topic(STATUS).unwrap();
     for n in 0..4 {
-        broker.append(STATUS, 0, status("status-task-b-0", n)).unwrap();
+        broker
+            .append(STATUS, 0, status("status-task-b-0", n))
+            .unwrap();
     }
     reading.until("it is begun anew", |r| has_anew(r, Topic::Status, 0));
     reading.settle();
-    assert_eq!(since_anew(&reading, Topic::Status), [(0, 0), (0, 1), (0, 2), (0, 3)]);
+    assert_eq!(
+        since_anew(&reading, Topic::Status),
+        [(0, 0), (0, 1), (0, 2), (0, 3)]
+    );
     reading.end();
 }
 
@@ -122,7 +143,9 @@ async fn a_leader_epoch_that_goes_forward() {
     reading.settle();
     broker.set_leader_epoch(OFFSETS, partition(), 3).unwrap();
     broker.append(OFFSETS, partition(), own("g2")).unwrap();
-    reading.until("the second record", |r| r.records(Topic::Offsets).len() == 2);
+    reading.until("the second record", |r| {
+        r.records(Topic::Offsets).len() == 2
+    });
     let epochs: Vec<Option<i32>> = reading
         .records(Topic::Offsets)
         .iter()
@@ -138,18 +161,24 @@ async fn a_leader_epoch_that_goes_forward() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_topic_deleted_for_a_while() {
     let broker = broker().await;
-    broker.append(STATUS, 0, status("status-task-a-0", 1)).unwrap();
+    broker
+        .append(STATUS, 0, status("status-task-a-0", 1))
+        .unwrap();
     let mut reading = caught_up(&broker);
     broker.delete_topic(STATUS).unwrap();
     reading.handle.ask_ends();
-    reading.until("the trouble", |r| r.trouble(Topic::Status) == Some(Trouble::Missing));
+    reading.until("the trouble", |r| {
+        r.trouble(Topic::Status) == Some(Trouble::Missing)
+    });
     broker
         .create_topic(&TopicSpec {
             name: STATUS.to_owned(),
             partitions: 3,
         })
         .unwrap();
-    broker.append(STATUS, 2, status("status-task-a-0", 1)).unwrap();
+    broker
+        .append(STATUS, 2, status("status-task-a-0", 1))
+        .unwrap();
     reading.until("it is begun anew", |r| has_anew(r, Topic::Status, 2));
     reading.settle();
     assert_eq!(since_anew(&reading, Topic::Status), [(2, 0)]);
@@ -161,11 +190,15 @@ async fn a_topic_deleted_for_a_while() {
 #[tokio::test(flavor = "multi_thread")]
 async fn records_deleted_before_they_were_read() {
     let broker = broker().await;
-    broker.append(STATUS, 0, status("status-task-a-0", 1)).unwrap();
+    broker
+        .append(STATUS, 0, status("status-task-a-0", 1))
+        .unwrap();
     let mut reading = caught_up(&broker);
     broker.stop().await;
     for n in 0..9 {
-        broker.append(STATUS, 0, status("status-task-a-0", n)).unwrap();
+        broker
+            .append(STATUS, 0, status("status-task-a-0", n))
+            .unwrap();
     }
     broker.truncate_front(STATUS, 0, 6).unwrap();
     broker.resume().await.unwrap();

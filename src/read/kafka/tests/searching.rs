@@ -238,7 +238,15 @@ async fn truncated_while_searching() {
     reading.until("the start", |r| !r.starts(Topic::Offsets).is_empty());
     reading.settle();
     check_history(&reading, 4_000, 5_002, &[5_001]);
-    assert!(reading.handle.counters().topic(Topic::Offsets).restarts.get() >= 1);
+    assert!(
+        reading
+            .handle
+            .counters()
+            .topic(Topic::Offsets)
+            .restarts
+            .get()
+            >= 1
+    );
     reading.end();
 }
 

@@ -21,8 +21,12 @@ fn marker(commit: bool) -> Marker {
 #[tokio::test(flavor = "multi_thread")]
 async fn begins_with_settings() {
     let broker = broker().await;
-    broker.append(CONFIG, 0, keyed("commit-a", r#"{"tasks":1}"#)).unwrap();
-    broker.append(STATUS, 1, status("status-task-a-0", 3)).unwrap();
+    broker
+        .append(CONFIG, 0, keyed("commit-a", r#"{"tasks":1}"#))
+        .unwrap();
+    broker
+        .append(STATUS, 1, status("status-task-a-0", 3))
+        .unwrap();
     broker.truncate_front(CONFIG, 0, 1).unwrap();
     let mut reading = read(&broker);
     reading.until("all starts", |r| {
@@ -35,7 +39,10 @@ async fn begins_with_settings() {
     assert_eq!(settings[0].cluster_id.as_deref(), Some("embedded-test"));
     assert_eq!(settings[0].group, GROUP);
     assert_eq!(settings[0].offsets_partition, partition());
-    assert_eq!((settings[0].config_partitions, settings[0].status_partitions), (1, 2));
+    assert_eq!(
+        (settings[0].config_partitions, settings[0].status_partitions),
+        (1, 2)
+    );
     for topic in Topic::ALL {
         assert_eq!(reading.troubles(topic), [None], "{topic:?}");
     }
@@ -57,7 +64,9 @@ async fn a_config_topic_with_three_partitions_is_read_all_the_same() {
     let listen = "127.0.0.1:0".parse().unwrap();
     let mut topics = specs();
     topics[1].partitions = 3;
-    let broker = Broker::start(listen, "embedded-test", &topics).await.unwrap();
+    let broker = Broker::start(listen, "embedded-test", &topics)
+        .await
+        .unwrap();
     for partition in 0..3 {
         let record = keyed("commit-a", r#"{"tasks":1}"#);
         broker.append(CONFIG, partition, record).unwrap();
@@ -79,7 +88,9 @@ async fn skips_other_groups_and_tells_how_far_it_is() {
     let others = std::iter::repeat_with(foreign).take(1_000);
     broker.append_many(OFFSETS, p, others).unwrap();
     broker.append(OFFSETS, p, own("g1")).unwrap();
-    broker.append_many(OFFSETS, p, [foreign(), foreign()]).unwrap();
+    broker
+        .append_many(OFFSETS, p, [foreign(), foreign()])
+        .unwrap();
     reading.settle();
     assert_eq!(reading.offsets(Topic::Offsets), [1_000]);
     assert_eq!(reading.reached(Topic::Offsets, p), 1_003);
@@ -95,27 +106,42 @@ async fn skips_other_groups_and_tells_how_far_it_is() {
 async fn lets_no_secret_through() {
     let broker = broker().await;
     let secret = "hunter2-hunter2";
-    let config = format!(
-        r#"{{"properties":{{"connector.class":"X","database.password":"{secret}"}}}}"#
-    );
-    broker.append(CONFIG, 0, keyed("connector-a", &config)).unwrap();
-    broker.append(CONFIG, 0, keyed("connector-a", &config)).unwrap();
+    let config =
+        format!(r#"{{"properties":{{"connector.class":"X","database.password":"{secret}"}}}}"#);
+    broker
+        .append(CONFIG, 0, keyed("connector-a", &config))
+        .unwrap();
+    broker
+        .append(CONFIG, 0, keyed("connector-a", &config))
+        .unwrap();
     let key = format!(r#"{{"key":"{secret}","algorithm":"HmacSHA256","creation-timestamp":1}}"#);
-    broker.append(CONFIG, 0, keyed("session-key", &key)).unwrap();
+    broker
+        .append(CONFIG, 0, keyed("session-key", &key))
+        .unwrap();
     let trace = format!(
         r#"{{"state":"FAILED","trace":"java.lang.X: {secret}","worker_id":"w:1","generation":1}}"#
     );
-    broker.append(STATUS, 0, keyed("status-task-a-0", &trace)).unwrap();
+    broker
+        .append(STATUS, 0, keyed("status-task-a-0", &trace))
+        .unwrap();
     let mut reading = read(&broker);
     reading.until("all records", |r| {
         r.records(Topic::Config).len() == 3 && r.records(Topic::Status).len() == 1
     });
-    for record in [reading.records(Topic::Config), reading.records(Topic::Status)].concat() {
+    for record in [
+        reading.records(Topic::Config),
+        reading.records(Topic::Status),
+    ]
+    .concat()
+    {
         let value = String::from_utf8_lossy(record.value.as_deref().unwrap());
         assert!(!value.contains(secret), "{value}");
     }
     let config = reading.records(Topic::Config);
-    assert_eq!(config[0].value, config[1].value, "the same content looks the same");
+    assert_eq!(
+        config[0].value, config[1].value,
+        "the same content looks the same"
+    );
     reading.end();
 }
 
@@ -124,11 +150,17 @@ async fn lets_no_secret_through() {
 async fn reads_only_what_is_committed_of_the_config_topic() {
     let broker = broker().await;
     let record = |n: usize| keyed("commit-a", &format!(r#"{{"tasks":{n}}}"#));
-    broker.append_transactional(CONFIG, 0, 7, [record(1)]).unwrap();
+    broker
+        .append_transactional(CONFIG, 0, 7, [record(1)])
+        .unwrap();
     broker.append_control(CONFIG, 0, &marker(false)).unwrap();
-    broker.append_transactional(CONFIG, 0, 7, [record(2)]).unwrap();
+    broker
+        .append_transactional(CONFIG, 0, 7, [record(2)])
+        .unwrap();
     broker.append_control(CONFIG, 0, &marker(true)).unwrap();
-    broker.append_transactional(CONFIG, 0, 7, [record(3)]).unwrap();
+    broker
+        .append_transactional(CONFIG, 0, 7, [record(3)])
+        .unwrap();
     let mut reading = read(&broker);
     reading.until("the start", |r| !r.starts(Topic::Config).is_empty());
     reading.settle();
@@ -155,7 +187,10 @@ async fn passes_a_marker_at_the_end() {
     let elapsed = reading.settle();
     println!("barrier behind a marker: {elapsed:?}");
     assert_eq!(reading.reached(Topic::Config, 0), 2);
-    assert_eq!(reading.handle.counters().topic(Topic::Config).proofs.get(), 0);
+    assert_eq!(
+        reading.handle.counters().topic(Topic::Config).proofs.get(),
+        0
+    );
     reading.end();
 }
 
@@ -167,7 +202,9 @@ async fn proves_a_hole_at_the_end() {
     let mut reading = read(&broker);
     reading.until("the start", |r| !r.starts(Topic::Status).is_empty());
     reading.settle();
-    broker.append(STATUS, 0, status("status-task-a-0", 1)).unwrap();
+    broker
+        .append(STATUS, 0, status("status-task-a-0", 1))
+        .unwrap();
     broker.leave_hole_at_end(STATUS, 0, 40).unwrap();
     let elapsed = reading.settle();
     println!("barrier behind a hole without any batch: {elapsed:?}");
@@ -175,7 +212,9 @@ async fn proves_a_hole_at_the_end() {
     assert_eq!(reading.reached(Topic::Status, 0), 40);
     assert_eq!(reading.offsets(Topic::Status), [0]);
     // What is written behind the hole is read.
-    broker.append(STATUS, 0, status("status-task-a-0", 2)).unwrap();
+    broker
+        .append(STATUS, 0, status("status-task-a-0", 2))
+        .unwrap();
     reading.settle();
     assert_eq!(reading.offsets(Topic::Status), [0, 40]);
     // Two partitions at once, and twice in a row.
@@ -244,8 +283,14 @@ async fn waits_for_a_slow_receiver() {
         r.handle.counters().topic(Topic::Status).passed.get() >= RECORDS as u64
     });
     reading.rest(Duration::from_millis(100));
-    println!("{RECORDS} records through a channel of 64 in {:?}", began.elapsed());
-    assert_eq!(reading.offsets(Topic::Status), (0..RECORDS).collect::<Vec<_>>());
+    println!(
+        "{RECORDS} records through a channel of 64 in {:?}",
+        began.elapsed()
+    );
+    assert_eq!(
+        reading.offsets(Topic::Status),
+        (0..RECORDS).collect::<Vec<_>>()
+    );
     reading.end();
 }
 

@@ -40,7 +40,12 @@ fn ours(settings: &ReadSettings) -> Duration {
     let mut reading = read_with(settings.clone(), &Limits::default(), 1_000);
     reading.until("the search", |r| !r.starts(Topic::Offsets).is_empty());
     let elapsed = began.elapsed();
-    let read = reading.handle.counters().topic(Topic::Offsets).records.get();
+    let read = reading
+        .handle
+        .counters()
+        .topic(Topic::Offsets)
+        .records
+        .get();
     assert_eq!(read, RECORDS);
     reading.end();
     elapsed
@@ -66,6 +71,9 @@ async fn the_skip_path_keeps_up_with_a_bare_client() {
     times.sort_by_key(|(_, ours)| *ours);
     let ours = times[RUNS / 2].1;
     let ratio = bare.as_secs_f64() / ours.as_secs_f64();
-    println!("skip path: {:.1} % of a bare client (medians)", ratio * 100.0);
+    println!(
+        "skip path: {:.1} % of a bare client (medians)",
+        ratio * 100.0
+    );
     assert!(ratio > 0.6, "{ratio}");
 }
