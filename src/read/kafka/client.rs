@@ -3,7 +3,6 @@
 #[cfg(test)]
 mod tests;
 
-use std::fmt::Write as _;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
@@ -36,6 +35,8 @@ const DEFAULTS: &[(&str, &str)] = &[
     // A broker's host that vanished is noticed before the answers count as stale (30 s).
     ("socket.timeout.ms", "20000"),
     ("socket.keepalive.enable", "true"),
+    // A frozen broker still accepts connections; its topics have other leaders by then.
+    ("api.version.request.timeout.ms", "3000"),
     ("reconnect.backoff.max.ms", "2000"),
     // Connections come and go with brokers; we say it once, as trouble of a topic.
     ("log.connection.close", "false"),
@@ -134,6 +135,10 @@ pub(super) fn trouble(code: RDKafkaErrorCode) -> Option<Trouble> {
         | Code::NotLeaderForPartition
         | Code::ReplicaNotAvailable
         | Code::OffsetNotAvailable
+        | Code::FencedLeaderEpoch
+        | Code::UnknownLeaderEpoch
+        | Code::KafkaStorageError
+        | Code::DestroyBroker
         | Code::WaitingForCoordinator => Trouble::Unreachable,
         // Our group id is never used, so rights on it do not matter.
         Code::GroupAuthorizationFailed
@@ -273,8 +278,7 @@ impl ClientContext for Context {
         };
         let mut line = format!("{facility} {message}");
         if left_out > 0 {
-            // Writing to a string cannot fail.
-            let _: std::fmt::Result = write!(line, " ({left_out} lines left out before)");
+            line.push_str(&format!(" ({left_out} lines left out before)"));
         }
         let topic = self.topic.label();
         match level {

@@ -38,6 +38,8 @@ pub(super) struct Emitter {
 pub(super) struct TopicAccess {
     topic: Topic,
     state: Mutex<AccessState>,
+    /// Whether records are refused: looked at for each record.
+    is_refused: AtomicBool,
 }
 
 #[derive(Debug, Default)]
@@ -121,6 +123,7 @@ impl TopicAccess {
         Self {
             topic,
             state: Mutex::default(),
+            is_refused: AtomicBool::new(false),
         }
     }
 
@@ -149,7 +152,13 @@ impl TopicAccess {
         emitter: &Emitter,
         trouble: Option<Trouble>,
     ) -> Result<(), Stopped> {
+        self.is_refused.store(trouble.is_some(), Ordering::Relaxed);
         self.change(emitter, |state| state.records = trouble)
+    }
+
+    /// Whether records were refused when they were asked for last.
+    pub(super) fn is_refused(&self) -> bool {
+        self.is_refused.load(Ordering::Relaxed)
     }
 
     /// The client says something about its connections.

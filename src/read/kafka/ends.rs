@@ -1,11 +1,13 @@
 //! Asks where a topic's partitions end: every 10 s, and at once when told to. The
 //! answers serve freshness, lag, catch-up and the barrier alike.
 
+use std::cell::Cell;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use evenkeel_core::facts::input::{Ends, InputKind, Trouble};
 use rdkafka::Offset;
+use rdkafka::error::RDKafkaErrorCode;
 
 use super::client;
 use super::emit::Stopped;
@@ -24,13 +26,18 @@ const RETRY: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(super) struct Asker {
     shared: Arc<Shared>,
+    /// Why the last question was not answered: said once, not every second.
+    failed: Cell<Option<RDKafkaErrorCode>>,
 }
 
 // === impl Asker ===
 
 impl Asker {
     pub(super) fn new(shared: Arc<Shared>) -> Self {
-        Self { shared }
+        Self {
+            shared,
+            failed: Cell::new(None),
+        }
     }
 
     pub(super) fn run(self) {
@@ -54,6 +61,20 @@ impl Asker {
                 Ok(false) => due = Instant::now() + RETRY,
                 Err(Stopped) => return,
             }
+        }
+    }
+
+    /// What an error of the client means. That it knows no such topic or partition may
+    /// only mean that it knows no leader: the brokers' own word decides.
+    fn why(&self, asked: &Asked, code: RDKafkaErrorCode) -> Trouble {
+        match code {
+            RDKafkaErrorCode::UnknownTopic | RDKafkaErrorCode::UnknownPartition => {
+                match describe(&asked.client, &self.shared.name) {
+                    Ok(_) => Trouble::Unreachable,
+                    Err(trouble) => trouble,
+                }
+            }
+            code => client::trouble(code).unwrap_or(Trouble::Other),
         }
     }
 
@@ -87,12 +108,14 @@ impl Asker {
             Ok(offsets) => offsets,
             Err(code) => {
                 counters.ends_failed.add(1);
-                let trouble = client::trouble(code).unwrap_or(Trouble::Other);
-                tracing::debug!(topic = topic.label(), error = ?code, "end offsets not answered");
-                access.questions(emitter, Some(trouble))?;
+                if self.failed.replace(Some(code)) != Some(code) {
+                    tracing::warn!(topic = topic.label(), error = ?code, "end offsets not answered");
+                }
+                access.questions(emitter, Some(self.why(asked, code)))?;
                 return Ok(false);
             }
         };
+        self.failed.set(None);
         access.questions(emitter, offsets.trouble)?;
         if !offsets.known.is_empty() {
             counters.ends_answered.add(1);

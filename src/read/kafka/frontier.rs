@@ -36,11 +36,23 @@ const NO_EVENT_AFTER: Duration = Duration::from_millis(600);
 /// backoff, sends its next fetch.
 const ANSWERS_APART: Duration = Duration::from_millis(250);
 
+/// Time after which a log that seemed shorter than what was read is asked about again.
+/// A new leader may not know at once how far the old one was (before KIP-207).
+const SHORTER_AGAIN_AFTER: Duration = Duration::from_secs(1);
+
 /// One topic's partitions, by number from `first` on.
 #[derive(Debug)]
 pub(super) struct Frontier {
     first: i32,
     partitions: Vec<Partition>,
+}
+
+/// How far a partition is read, and how much of that the engine knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Progress {
+    pub(super) partition: i32,
+    pub(super) next: i64,
+    pub(super) told: i64,
 }
 
 /// An answer to "where does it end?".
@@ -81,8 +93,10 @@ struct Partition {
     /// Since when nothing came.
     since: Instant,
     proof: Option<Proof>,
-    /// An answer said that the log is shorter than what was read.
-    shorter: bool,
+    /// When an answer said first that the log is shorter than what was read.
+    shorter: Option<Instant>,
+    /// Whether that was asked about again.
+    shorter_asked: bool,
 }
 
 /// A seek that was made, for rules 3 and 4.
@@ -99,13 +113,13 @@ struct Proof {
 // === impl Frontier ===
 
 impl Frontier {
-    /// Partitions and the next offset to read of each; they are numbered in a row.
-    pub(super) fn new(partitions: &[(i32, i64)], now: Instant) -> Self {
+    /// Partitions, numbered in a row, and where reading of each begins or goes on.
+    pub(super) fn new(partitions: &[Progress], now: Instant) -> Self {
         Self {
-            first: partitions.first().map_or(0, |(id, _)| *id),
+            first: partitions.first().map_or(0, |progress| progress.partition),
             partitions: partitions
                 .iter()
-                .map(|&(id, next)| Partition::new(id, next, now))
+                .map(|progress| Partition::new(*progress, now))
                 .collect(),
         }
     }
@@ -113,7 +127,7 @@ impl Frontier {
     /// A single partition that was just assigned or sought to `from` to be read up to
     /// `end`, an end that was answered before: the proof is under way already.
     pub(super) fn proving(partition: i32, from: i64, end: i64, now: Instant) -> Self {
-        let mut frontier = Self::new(&[(partition, from)], now);
+        let mut frontier = Self::new(&[Progress::begin(partition, from)], now);
         for part in &mut frontier.partitions {
             part.end = (end > from).then_some(end);
             part.proof = Some(Proof::begun(end, now));
@@ -121,9 +135,13 @@ impl Frontier {
         frontier
     }
 
-    /// Partitions and the next offset to read of each.
-    pub(super) fn positions(&self) -> impl Iterator<Item = (i32, i64)> + '_ {
-        self.partitions.iter().map(|part| (part.id, part.next))
+    /// How far each partition is.
+    pub(super) fn progress(&self) -> impl Iterator<Item = Progress> + '_ {
+        self.partitions.iter().map(|part| Progress {
+            partition: part.id,
+            next: part.next,
+            told: part.told,
+        })
     }
 
     /// A record was read: `next` is the offset after it; `passed` says whether the
@@ -152,15 +170,13 @@ impl Frontier {
     pub(super) fn answered(&mut self, answer: Answer) -> Option<Step> {
         let part = self.partition(answer.partition)?;
         if answer.end < part.next {
-            // A new leader may not know yet how far the old one was: once is no proof.
-            if part.shorter {
-                let partition = part.id;
-                return Some(Step::Shorter { partition });
-            }
-            part.shorter = true;
-            return Some(Step::Ask);
+            let since = *part.shorter.get_or_insert(answer.answered);
+            let partition = part.id;
+            return (answer.asked >= since + SHORTER_AGAIN_AFTER)
+                .then_some(Step::Shorter { partition });
         }
-        part.shorter = false;
+        part.shorter = None;
+        part.shorter_asked = false;
         if answer.end > part.told && part.end.is_none_or(|end| end < answer.end) {
             if part.end.is_none() {
                 part.since = part.since.max(answer.answered);
@@ -229,15 +245,30 @@ impl Frontier {
             .collect()
     }
 
-    /// Whether some answered end is not reached yet.
+    /// Whether some answered end is not reached yet, or is before what was read.
     pub(super) fn is_waiting(&self) -> bool {
-        self.partitions.iter().any(|part| part.end.is_some())
+        self.partitions
+            .iter()
+            .any(|part| part.end.is_some() || part.shorter.is_some())
     }
 
     #[inline]
     fn partition(&mut self, id: i32) -> Option<&mut Partition> {
         let index = usize::try_from(id.checked_sub(self.first)?).ok()?;
         self.partitions.get_mut(index)
+    }
+}
+
+// === impl Progress ===
+
+impl Progress {
+    /// Reading begins at `offset`, and the engine was told so.
+    pub(super) fn begin(partition: i32, offset: i64) -> Self {
+        Self {
+            partition,
+            next: offset,
+            told: offset,
+        }
     }
 }
 
@@ -257,15 +288,21 @@ impl Proof {
 // === impl Partition ===
 
 impl Partition {
-    fn new(id: i32, next: i64, now: Instant) -> Self {
-        Self {
-            id,
+    fn new(progress: Progress, now: Instant) -> Self {
+        let Progress {
+            partition,
             next,
-            told: next,
+            told,
+        } = progress;
+        Self {
+            id: partition,
+            next,
+            told,
             end: None,
             since: now,
             proof: None,
-            shorter: false,
+            shorter: None,
+            shorter_asked: false,
         }
     }
 
@@ -300,6 +337,11 @@ impl Partition {
     }
 
     fn idle(&mut self, now: Instant) -> Option<Step> {
+        if let Some(since) = self.shorter {
+            let is_due = now.saturating_duration_since(since) >= SHORTER_AGAIN_AFTER;
+            let ask = is_due && !std::mem::replace(&mut self.shorter_asked, is_due);
+            return ask.then_some(Step::Ask);
+        }
         let end = self.end?;
         let partition = self.id;
         let silence = now.saturating_duration_since(self.since);

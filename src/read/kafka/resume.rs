@@ -6,6 +6,8 @@ mod tests;
 
 use std::collections::BTreeMap;
 
+use super::frontier::Progress;
+
 /// Where a partition begins and ends now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Bounds {
@@ -17,8 +19,8 @@ pub(super) struct Bounds {
 /// What was read of a topic by clients before.
 #[derive(Debug, Default)]
 pub(super) struct Saved {
-    /// Next offset of each partition that reading began of.
-    pub(super) positions: BTreeMap<i32, i64>,
+    /// How far each partition is that reading began of.
+    pub(super) positions: BTreeMap<i32, Progress>,
     /// Leader epoch of the last record of each partition.
     pub(super) epochs: BTreeMap<i32, i32>,
     /// Which topic it was, as far as known.
@@ -48,8 +50,8 @@ pub(super) struct Identity {
 /// How to go on with a partition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Resume {
-    /// At the next offset, saying nothing.
-    Continue { next: i64 },
+    /// Where it was, saying nothing.
+    Continue(Progress),
     /// From the beginning, saying so.
     Begin { anew: bool },
 }
@@ -64,7 +66,7 @@ pub(super) fn resume(saved: &Saved, now: &Identity, bounds: &[Bounds]) -> Vec<Re
     let is_any = |is: fn(i64, &Bounds) -> bool| {
         bounds.iter().any(|bounds| {
             let next = saved.positions.get(&bounds.partition);
-            next.is_some_and(|&next| is(next, bounds))
+            next.is_some_and(|progress| is(progress.next, bounds))
         })
     };
     // An offset that was not there and is there now: the log was shorter and has grown.
@@ -74,15 +76,27 @@ pub(super) fn resume(saved: &Saved, now: &Identity, bounds: &[Bounds]) -> Vec<Re
             || has_grown
             || is_any(|next, bounds| next > bounds.end)
             || saved.identity.is_other(now)
-            || (was_missing && !saved.identity.is_same(now)));
+            || (was_missing && !saved.identity.is_same(now))
+            // The group moved to another partition: the offsets topic has more of them.
+            || !is_any(|_, _| true));
     bounds
         .iter()
         .map(|bounds| match saved.positions.get(&bounds.partition) {
-            Some(&next) if !anew && next >= bounds.low => Resume::Continue { next },
+            Some(&progress) if !anew && progress.next >= bounds.low => Resume::Continue(progress),
             // Records between were deleted before they were read: a gap, no new topic.
             _ => Resume::Begin { anew },
         })
         .collect()
+}
+
+// === impl Saved ===
+
+impl Saved {
+    /// Remembers how far all partitions are, in place of what was known before.
+    pub(super) fn keep(&mut self, progress: impl IntoIterator<Item = Progress>) {
+        let by_partition = progress.into_iter().map(|part| (part.partition, part));
+        self.positions = by_partition.collect();
+    }
 }
 
 // === impl Identity ===

@@ -14,6 +14,7 @@ use rdkafka::{Offset, TopicPartitionList};
 
 use super::client::{self, Client};
 use super::emit::Stopped;
+use super::frontier::Progress;
 use super::resume::{Bounds, Identity};
 use super::shared::Shared;
 use crate::read::ffi;
@@ -124,17 +125,23 @@ pub(super) fn ask_offsets(
         known: Vec::with_capacity(partitions.len()),
         trouble: None,
     };
+    let mut failed = None;
     for element in list.elements() {
         match (element.error(), element.offset()) {
             (Ok(()), Offset::Offset(offset)) => offsets.known.push((element.partition(), offset)),
             (Ok(()), _) => offsets.trouble = offsets.trouble.or(Some(Trouble::Other)),
             (Err(error), _) => {
-                let trouble = client::trouble(client::code(&error)).unwrap_or(Trouble::Other);
+                let code = client::code(&error);
+                let trouble = client::trouble(code).unwrap_or(Trouble::Other);
+                failed = failed.or(Some(code));
                 offsets.trouble = offsets.trouble.or(Some(trouble));
             }
         }
     }
-    Ok(offsets)
+    match failed {
+        Some(code) if offsets.known.is_empty() => Err(code),
+        _ => Ok(offsets),
+    }
 }
 
 // === impl Session ===
@@ -182,10 +189,12 @@ impl Session {
         Ok((bounds.len() == self.partitions.len()).then_some(bounds))
     }
 
-    pub(super) fn assign(&self, offsets: &[(i32, i64)]) -> Result<(), Halt> {
-        let mut list = TopicPartitionList::with_capacity(offsets.len());
-        for (partition, offset) in offsets {
-            list.add_partition_offset(&self.shared.name, *partition, Offset::Offset(*offset))
+    /// Begins to read each partition at its next offset.
+    pub(super) fn assign(&self, partitions: &[Progress]) -> Result<(), Halt> {
+        let mut list = TopicPartitionList::with_capacity(partitions.len());
+        for part in partitions {
+            let next = Offset::Offset(part.next);
+            list.add_partition_offset(&self.shared.name, part.partition, next)
                 .map_err(|_| Halt::Again(Again::Failed))?;
         }
         self.client.assign(&list).map_err(|error| {
@@ -242,6 +251,8 @@ impl Session {
                 let access = &self.shared.access;
                 access.records(&self.shared.emitter, Some(Trouble::Denied))?;
             }
+            // Soon found out by a question, and said.
+            RDKafkaErrorCode::AllBrokersDown => self.shared.ask(),
             _ if client::trouble(code) == Some(Trouble::Missing) => {
                 return Err(Halt::Again(Again::Missing));
             }
@@ -284,7 +295,8 @@ impl Session {
     }
 
     fn readable(&self) -> Result<(), Halt> {
-        if self.refused.take().is_some() {
+        if self.shared.access.is_refused() {
+            self.refused.set(None);
             self.shared.access.records(&self.shared.emitter, None)?;
         }
         Ok(())

@@ -16,6 +16,10 @@ use super::emit::{Emitter, Stopped, TopicAccess};
 use super::frontier::Answer;
 use super::session::{Description, Session};
 
+/// Answers kept for a reader that is busy: ten a second, for as many partitions as the
+/// status topic may have, until it looks.
+const ANSWERS_MAX: usize = 1_024;
+
 /// What a topic's two threads share.
 #[derive(Debug)]
 pub(super) struct Shared {
@@ -115,6 +119,9 @@ impl Shared {
         }
         let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
         answers.extend(new);
+        // A newer answer says all that an older one did.
+        let too_many = answers.len().saturating_sub(ANSWERS_MAX);
+        answers.drain(..too_many);
         self.has_answers.store(true, Ordering::Release);
     }
 

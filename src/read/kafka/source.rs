@@ -6,7 +6,7 @@ use evenkeel_core::facts::input::{Record, Topic};
 use evenkeel_core::facts::time::EventTime;
 use rdkafka::message::{Message, Timestamp};
 
-use super::frontier::{Answer, Frontier, Step};
+use super::frontier::{Answer, Frontier, Progress, Step};
 use super::resume::Bounds;
 use super::search::{ChunkSource, Found};
 use super::session::{Again, Event, Halt, Session};
@@ -101,7 +101,8 @@ impl<'a> ChunkReader<'a> {
         if self.is_assigned && self.session.seek(self.partition, from) {
             return Ok(());
         }
-        self.session.assign(&[(self.partition, from)])?;
+        self.session
+            .assign(&[Progress::begin(self.partition, from)])?;
         self.is_assigned = true;
         Ok(())
     }

@@ -123,9 +123,8 @@ fn apply(
 
 fn idle(session: &Session, frontier: &mut Frontier, now: Instant) -> Result<(), Halt> {
     if session.is_refused_retry_due(now) {
-        let positions: Vec<(i32, i64)> = frontier.positions().collect();
-        for (partition, next) in positions {
-            session.seek(partition, next);
+        for progress in frontier.progress() {
+            session.seek(progress.partition, progress.next);
         }
     }
     if !frontier.is_waiting() {

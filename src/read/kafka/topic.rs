@@ -9,8 +9,8 @@ use evenkeel_core::facts::partition::group_partition;
 
 use super::client::{self, Client};
 use super::emit::Stopped;
-use super::frontier::Frontier;
-use super::resume::{Bounds, Resume, Saved, resume};
+use super::frontier::{Frontier, Progress};
+use super::resume::{Bounds, PastTrouble, Resume, Saved, resume};
 use super::search::{Limits, search};
 use super::session::{Again, Description, Halt, Session, describe};
 use super::shared::Shared;
@@ -67,13 +67,8 @@ impl TopicReader {
             let topic = self.shared.topic.label();
             tracing::info!(topic, why = ?why, "reading begins again with a new client");
             match why {
-                Again::Missing => {
-                    saved.trouble.was_missing = true;
-                    let access = &self.shared.access;
-                    if access.questions(emitter, Some(Trouble::Missing)).is_err() {
-                        break;
-                    }
-                }
+                // Whether it is, the brokers are asked next.
+                Again::Missing => saved.trouble.was_missing = true,
                 Again::Replaced => saved.trouble.was_replaced = true,
                 Again::OutOfRange => saved.trouble.was_out_of_range = true,
                 Again::Changed | Again::Failed => {}
@@ -114,21 +109,21 @@ impl TopicReader {
         let session = Session::new(client, shared, description, partitions);
         let bounds = self.bounds(&session)?;
         let plan = resume(saved, &session.description.identity, &bounds);
-        saved.identity = session.description.identity.clone();
-        saved.trouble = Default::default();
         let positions = match shared.topic {
             Topic::Offsets => self.begin_offsets(&session, &bounds, &plan)?,
             Topic::Config | Topic::Status => self.begin(&session, &bounds, &plan)?,
         };
         let now = Instant::now();
         let mut frontier = Frontier::new(&positions, now);
-        saved.positions = positions.into_iter().collect();
+        saved.identity = session.description.identity.clone();
+        saved.trouble = PastTrouble::default();
+        saved.keep(positions);
         if plan.contains(&(Resume::Begin { anew: true })) {
             saved.epochs.clear();
         }
         let group = &self.settings.group;
         let result = tail::read(&session, group, &mut frontier, &mut saved.epochs);
-        saved.positions = frontier.positions().collect();
+        saved.keep(frontier.progress());
         result
     }
 
@@ -181,17 +176,16 @@ impl TopicReader {
         session: &Session,
         bounds: &[Bounds],
         plan: &[Resume],
-    ) -> Result<Vec<(i32, i64)>, Halt> {
+    ) -> Result<Vec<Progress>, Halt> {
         let mut positions = Vec::with_capacity(bounds.len());
         for (bounds, plan) in bounds.iter().zip(plan) {
-            let offset = match *plan {
-                Resume::Continue { next } => next,
+            positions.push(match *plan {
+                Resume::Continue(progress) => progress,
                 Resume::Begin { anew } => {
                     self.send_start(bounds, bounds.low, anew)?;
-                    bounds.low
+                    Progress::begin(bounds.partition, bounds.low)
                 }
-            };
-            positions.push((bounds.partition, offset));
+            });
         }
         session.assign(&positions)?;
         self.shared.set_session(Some(session));
@@ -205,16 +199,16 @@ impl TopicReader {
         session: &Session,
         bounds: &[Bounds],
         plan: &[Resume],
-    ) -> Result<Vec<(i32, i64)>, Halt> {
+    ) -> Result<Vec<Progress>, Halt> {
         let (Some(bounds), Some(plan)) = (bounds.first(), plan.first()) else {
             return Err(Halt::Again(Again::Failed));
         };
         let partition = bounds.partition;
-        let next = match *plan {
-            Resume::Continue { next } => {
-                session.assign(&[(partition, next)])?;
+        let progress = match *plan {
+            Resume::Continue(progress) => {
+                session.assign(&[progress])?;
                 self.shared.set_session(Some(session));
-                next
+                progress
             }
             Resume::Begin { anew } => {
                 self.shared.set_session(Some(session));
@@ -234,11 +228,12 @@ impl TopicReader {
                     offset,
                 }))?;
                 // A new assignment, not a seek: an empty log was not assigned at all.
-                session.assign(&[(partition, offset)])?;
-                offset
+                let progress = Progress::begin(partition, offset);
+                session.assign(&[progress])?;
+                progress
             }
         };
-        Ok(vec![(partition, next)])
+        Ok(vec![progress])
     }
 
     fn send_start(&self, bounds: &Bounds, offset: i64, anew: bool) -> Result<(), Stopped> {

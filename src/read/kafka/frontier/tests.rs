@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Answer, Frontier, Step};
+use super::{Answer, Frontier, Progress, Step};
 
 /// Times in a test are milliseconds after its start.
 struct Clock(Instant);
@@ -26,6 +26,19 @@ impl Clock {
     }
 }
 
+fn frontier(partitions: &[(i32, i64)], clock: &Clock) -> Frontier {
+    let partitions: Vec<Progress> = partitions
+        .iter()
+        .map(|&(partition, offset)| Progress::begin(partition, offset))
+        .collect();
+    Frontier::new(&partitions, clock.at(0))
+}
+
+fn positions(frontier: &Frontier) -> Vec<(i32, i64)> {
+    let progress = frontier.progress();
+    progress.map(|part| (part.partition, part.next)).collect()
+}
+
 fn reached(partition: i32, offset: i64) -> Option<Step> {
     Some(Step::Reached { partition, offset })
 }
@@ -33,7 +46,7 @@ fn reached(partition: i32, offset: i64) -> Option<Step> {
 #[test]
 fn a_record_passed_on_needs_no_telling() {
     let clock = Clock::new();
-    let mut frontier = Frontier::new(&[(0, 5)], clock.at(0));
+    let mut frontier = frontier(&[(0, 5)], &clock);
     assert_eq!(frontier.answered(clock.answer(0, 7, 1, 2)), None);
     assert!(frontier.is_waiting());
     assert_eq!(frontier.read(0, 6, true, clock.at(3)), None);
@@ -45,7 +58,7 @@ fn a_record_passed_on_needs_no_telling() {
 #[test]
 fn records_of_others_are_told_when_they_reach_the_end() {
     let clock = Clock::new();
-    let mut frontier = Frontier::new(&[(13, 5)], clock.at(0));
+    let mut frontier = frontier(&[(13, 5)], &clock);
     assert_eq!(
         frontier.read(13, 8, false, clock.at(1)),
         None,
@@ -65,7 +78,7 @@ fn records_of_others_are_told_when_they_reach_the_end() {
 #[test]
 fn what_was_read_before_counts_as_told() {
     let clock = Clock::new();
-    let mut frontier = Frontier::new(&[(0, 5)], clock.at(0));
+    let mut frontier = frontier(&[(0, 5)], &clock);
     assert_eq!(frontier.answered(clock.answer(0, 5, 1, 2)), None);
     assert!(!frontier.is_waiting());
 }
@@ -73,7 +86,7 @@ fn what_was_read_before_counts_as_told() {
 #[test]
 fn the_position_moves_over_a_marker() {
     let clock = Clock::new();
-    let mut frontier = Frontier::new(&[(0, 5)], clock.at(0));
+    let mut frontier = frontier(&[(0, 5)], &clock);
     frontier.answered(clock.answer(0, 6, 1, 2));
     assert!(
         frontier.idle(clock.at(10)).is_empty(),
@@ -88,7 +101,7 @@ fn the_position_moves_over_a_marker() {
 #[test]
 fn only_an_end_event_after_a_seek_proves() {
     let clock = Clock::new();
-    let mut frontier = Frontier::new(&[(0, 5)], clock.at(0));
+    let mut frontier = frontier(&[(0, 5)], &clock);
     assert_eq!(frontier.end_of_partition(0), None, "nobody asked");
     frontier.answered(clock.answer(0, 9, 1, 2));
     assert_eq!(
@@ -107,13 +120,13 @@ fn only_an_end_event_after_a_seek_proves() {
     );
     assert_eq!(frontier.end_of_partition(0), reached(0, 9));
     assert!(!frontier.is_waiting());
-    assert_eq!(frontier.positions().collect::<Vec<_>>(), [(0, 9)]);
+    assert_eq!(positions(&frontier), [(0, 9)]);
 }
 
 #[test]
 fn an_end_that_grew_after_the_seek_is_proven_anew() {
     let clock = Clock::new();
-    let mut frontier = Frontier::new(&[(0, 5)], clock.at(0));
+    let mut frontier = frontier(&[(0, 5)], &clock);
     frontier.answered(clock.answer(0, 9, 1, 2));
     assert_eq!(frontier.idle(clock.at(310)).len(), 1);
     frontier.answered(clock.answer(0, 11, 320, 330));
@@ -129,7 +142,7 @@ fn an_end_that_grew_after_the_seek_is_proven_anew() {
 #[test]
 fn a_record_puts_the_proof_off() {
     let clock = Clock::new();
-    let mut frontier = Frontier::new(&[(0, 5)], clock.at(0));
+    let mut frontier = frontier(&[(0, 5)], &clock);
     frontier.answered(clock.answer(0, 9, 1, 2));
     frontier.read(0, 6, true, clock.at(290));
     assert!(matches!(
@@ -145,7 +158,7 @@ fn a_record_puts_the_proof_off() {
 #[test]
 fn a_seek_that_failed_is_tried_again() {
     let clock = Clock::new();
-    let mut frontier = Frontier::new(&[(0, 5)], clock.at(0));
+    let mut frontier = frontier(&[(0, 5)], &clock);
     frontier.answered(clock.answer(0, 9, 1, 2));
     assert_eq!(frontier.idle(clock.at(302)).len(), 1);
     frontier.seek_failed(0, clock.at(303));
@@ -160,7 +173,7 @@ fn a_seek_that_failed_is_tried_again() {
 #[test]
 fn two_answers_apart_prove_where_no_event_comes() {
     let clock = Clock::new();
-    let mut frontier = Frontier::new(&[(0, 5)], clock.at(0));
+    let mut frontier = frontier(&[(0, 5)], &clock);
     frontier.answered(clock.answer(0, 9, 1, 2));
     assert_eq!(frontier.idle(clock.at(302)).len(), 1);
     // Asked before the seek: says nothing about what came after it.
@@ -189,7 +202,7 @@ fn two_answers_apart_prove_where_no_event_comes() {
     );
     assert_eq!(frontier.fetched(0, Some(9)), reached(0, 9));
     // The position stays: what lies there, if it comes after all, is still read.
-    assert_eq!(frontier.positions().collect::<Vec<_>>(), [(0, 5)]);
+    assert_eq!(positions(&frontier), [(0, 5)]);
     assert_eq!(frontier.answered(clock.answer(0, 9, 9_000, 9_001)), None);
     assert!(!frontier.is_waiting());
 }
@@ -198,7 +211,7 @@ fn two_answers_apart_prove_where_no_event_comes() {
 #[test]
 fn a_failed_fetch_proves_nothing() {
     let clock = Clock::new();
-    let mut frontier = Frontier::new(&[(0, 5)], clock.at(0));
+    let mut frontier = frontier(&[(0, 5)], &clock);
     frontier.answered(clock.answer(0, 9, 1, 2));
     assert_eq!(frontier.idle(clock.at(302)).len(), 1);
     assert_eq!(frontier.answered(clock.answer(0, 9, 310, 400)), None);
@@ -218,7 +231,7 @@ fn a_failed_fetch_proves_nothing() {
 #[test]
 fn a_record_between_the_two_answers_starts_them_over() {
     let clock = Clock::new();
-    let mut frontier = Frontier::new(&[(0, 5)], clock.at(0));
+    let mut frontier = frontier(&[(0, 5)], &clock);
     frontier.answered(clock.answer(0, 9, 1, 2));
     assert_eq!(frontier.idle(clock.at(302)).len(), 1);
     assert_eq!(frontier.answered(clock.answer(0, 9, 400, 700)), None);
@@ -235,22 +248,40 @@ fn a_record_between_the_two_answers_starts_them_over() {
 #[test]
 fn a_shorter_log_is_believed_the_second_time() {
     let clock = Clock::new();
-    let mut frontier = Frontier::new(&[(0, 5)], clock.at(0));
-    assert_eq!(frontier.answered(clock.answer(0, 3, 1, 2)), Some(Step::Ask));
+    let mut frontier = frontier(&[(0, 5)], &clock);
+    assert_eq!(frontier.answered(clock.answer(0, 3, 1, 2)), None);
+    assert_eq!(frontier.answered(clock.answer(0, 5, 3, 4)), None);
+    assert!(!frontier.is_waiting(), "a leader that caught up");
+    assert_eq!(frontier.answered(clock.answer(0, 3, 5, 6)), None);
     assert_eq!(
-        frontier.answered(clock.answer(0, 5, 3, 4)),
+        frontier.answered(clock.answer(0, 3, 500, 501)),
         None,
-        "a leader that caught up"
+        "too soon"
     );
-    assert_eq!(frontier.answered(clock.answer(0, 3, 5, 6)), Some(Step::Ask));
+    assert!(frontier.is_waiting());
+    assert!(frontier.idle(clock.at(1_000)).is_empty());
+    assert_eq!(frontier.idle(clock.at(1_006)), [Step::Ask]);
+    assert!(frontier.idle(clock.at(1_010)).is_empty(), "asked already");
     let shorter = Step::Shorter { partition: 0 };
-    assert_eq!(frontier.answered(clock.answer(0, 3, 7, 8)), Some(shorter));
+    let answer = clock.answer(0, 3, 1_007, 1_008);
+    assert_eq!(frontier.answered(answer), Some(shorter));
+}
+
+/// What a client before read but did not tell is told by the next.
+#[test]
+fn goes_on_telling_where_it_left_off() {
+    let clock = Clock::new();
+    let mut before = frontier(&[(0, 5)], &clock);
+    assert_eq!(before.read(0, 9, false, clock.at(1)), None);
+    let progress: Vec<Progress> = before.progress().collect();
+    let mut after = Frontier::new(&progress, clock.at(10));
+    assert_eq!(after.answered(clock.answer(0, 9, 11, 12)), reached(0, 9));
 }
 
 #[test]
 fn partitions_are_kept_apart() {
     let clock = Clock::new();
-    let mut frontier = Frontier::new(&[(0, 0), (1, 10), (2, 20)], clock.at(0));
+    let mut frontier = frontier(&[(0, 0), (1, 10), (2, 20)], &clock);
     assert_eq!(frontier.answered(clock.answer(1, 12, 1, 2)), None);
     assert_eq!(frontier.answered(clock.answer(2, 21, 1, 2)), None);
     assert_eq!(frontier.read(2, 21, false, clock.at(3)), reached(2, 21));

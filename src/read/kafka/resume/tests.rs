@@ -1,6 +1,7 @@
 //! Going on or beginning again, case by case.
 
-use super::Resume::{Begin, Continue};
+use super::super::frontier::Progress;
+use super::Resume::Begin;
 use super::{Bounds, Identity, PastTrouble, Resume, Saved, resume};
 
 const NOTHING_WRONG: PastTrouble = PastTrouble {
@@ -18,11 +19,31 @@ fn identity(cluster: &str, topic: Option<i64>) -> Identity {
 
 fn saved(positions: &[(i32, i64)], identity: Identity, trouble: PastTrouble) -> Saved {
     Saved {
-        positions: positions.iter().copied().collect(),
+        positions: positions
+            .iter()
+            .map(|&(partition, next)| {
+                (
+                    partition,
+                    Progress {
+                        partition,
+                        next,
+                        told: next - 1,
+                    },
+                )
+            })
+            .collect(),
         identity,
         trouble,
         ..Saved::default()
     }
+}
+
+fn going_on(partition: i32, next: i64) -> Resume {
+    Resume::Continue(Progress {
+        partition,
+        next,
+        told: next - 1,
+    })
 }
 
 fn bounds(of: &[(i32, i64, i64)]) -> Vec<Bounds> {
@@ -60,7 +81,7 @@ fn goes_on_where_the_next_offset_is_in_the_log() {
         &before,
         &now,
         &[(0, 0, 9), (1, 9, 9)],
-        &[Continue { next: 5 }, Continue { next: 9 }],
+        &[going_on(0, 5), going_on(1, 9)],
     );
 }
 
@@ -72,7 +93,7 @@ fn a_partition_that_was_added_begins() {
         &before,
         &now,
         &[(0, 0, 9), (1, 0, 2)],
-        &[Continue { next: 5 }, Begin { anew: false }],
+        &[going_on(0, 5), Begin { anew: false }],
     );
 }
 
@@ -88,7 +109,7 @@ fn deleted_records_are_a_gap_not_another_topic() {
         &before,
         &now,
         &[(0, 6, 9), (1, 0, 9)],
-        &[Begin { anew: false }, Continue { next: 5 }],
+        &[Begin { anew: false }, going_on(1, 5)],
     );
 }
 
@@ -137,7 +158,7 @@ fn a_topic_that_was_gone_is_the_same_only_if_its_id_says_so() {
         &same,
         &identity("c", Some(1)),
         &[(0, 0, 9)],
-        &[Continue { next: 5 }],
+        &[going_on(0, 5)],
     );
     let unknown = saved(&[(0, 5)], identity("c", None), trouble);
     check(
@@ -161,4 +182,12 @@ fn a_topic_missing_at_first_is_not_another_one() {
         &[(0, 0, 9)],
         &[Begin { anew: false }],
     );
+}
+
+/// More partitions of the offsets topic: the group lies in another one now.
+#[test]
+fn another_partition_is_begun_anew() {
+    let now = identity("c", Some(1));
+    let before = saved(&[(3, 5)], now.clone(), NOTHING_WRONG);
+    check(&before, &now, &[(7, 0, 9)], &[Begin { anew: true }]);
 }
