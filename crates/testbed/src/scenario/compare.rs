@@ -97,7 +97,7 @@ pub fn compare_state(
     });
     let told: Option<Vec<String>> = group["downgraded"]
         .as_array()
-        .map(|workers| workers.iter().filter_map(|worker| text(worker)).collect());
+        .map(|workers| workers.iter().filter_map(text).collect());
     comparison.equal(&what("downgraded by"), &fallen, &told);
     Ok(())
 }
