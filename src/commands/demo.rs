@@ -85,8 +85,15 @@ enum DemoError {
 /// Plays the incident; ends with it or at Ctrl-C.
 #[must_use]
 pub fn run(args: &DemoArgs) -> Exit {
-    let level = if args.verbose { LogLevel::Info } else { LogLevel::Error };
-    log::start(LogConfig { level, ..LogConfig::default() });
+    let level = if args.verbose {
+        LogLevel::Info
+    } else {
+        LogLevel::Error
+    };
+    log::start(LogConfig {
+        level,
+        ..LogConfig::default()
+    });
     let runtime = match tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
@@ -114,7 +121,10 @@ async fn play(args: &DemoArgs) -> Result<(), DemoError> {
     };
     let listener = TcpListener::bind(args.listen)
         .await
-        .map_err(|source| DemoError::Listen { address: args.listen, source })?;
+        .map_err(|source| DemoError::Listen {
+            address: args.listen,
+            source,
+        })?;
     let page = listener.local_addr()?;
     let loopback = SocketAddr::from((Ipv4Addr::LOCALHOST, args.broker_port));
     let broker = Broker::start(loopback, script.cluster_id(), &script.topics()).await?;
@@ -173,7 +183,10 @@ async fn perform(
 fn introduce(script: &Script, broker: SocketAddr, page: SocketAddr) -> Result<(), DemoError> {
     let mut out = std::io::stdout().lock();
     let seconds = script.length_ms() / 1000;
-    writeln!(out, "A recorded incident of a real Kafka Connect group, {seconds} s long.")?;
+    writeln!(
+        out,
+        "A recorded incident of a real Kafka Connect group, {seconds} s long."
+    )?;
     if let Some(recorded) = script.recorded_on() {
         writeln!(out, "Recorded on {recorded}.")?;
     }
@@ -203,7 +216,10 @@ fn plan(script: &Script, broker: SocketAddr) -> Plan {
         }],
         readiness: Readiness::Lenient,
         series: SeriesLimits::default(),
-        agent: AgentStats { build: build(), ..AgentStats::default() },
+        agent: AgentStats {
+            build: build(),
+            ..AgentStats::default()
+        },
         http: HttpLimits::default(),
     }
 }

@@ -140,7 +140,10 @@ fn start_within(
     let watched = Arc::new(Watched::new(&settings));
     // Whatever the network does: what is watched is known at once. A channel that is full
     // already gets the settings with the first answer of a broker.
-    let names = Input { at: now(), kind: InputKind::Settings(watched.names()) };
+    let names = Input {
+        at: now(),
+        kind: InputKind::Settings(watched.names()),
+    };
     if inputs.try_send(names).is_err() {
         tracing::debug!("inputs are not taken yet");
     }

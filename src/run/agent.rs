@@ -64,8 +64,15 @@ impl Agent {
     /// A setting that the Kafka client does not take, found before anything is connected.
     pub fn start(plan: Plan, shutdown: &Shutdown) -> Result<Self, ReadError> {
         let pulse = Arc::new(Pulse::of(plan.groups.len()));
-        let groups = plan.groups.iter().map(|_| Arc::new(Answers::default())).collect();
-        let agent = AgentStats { started: Some(clock::now()), ..plan.agent };
+        let groups = plan
+            .groups
+            .iter()
+            .map(|_| Arc::new(Answers::default()))
+            .collect();
+        let agent = AgentStats {
+            started: Some(clock::now()),
+            ..plan.agent
+        };
         let (publisher, published) = watch::channel(Arc::new(Published { groups, agent }));
         let publisher = Arc::new(publisher);
         let mut loops = JoinSet::new();
@@ -102,7 +109,13 @@ impl Agent {
     pub async fn serve(mut self, listener: TcpListener, shutdown: &Shutdown) {
         let now = Arc::new(clock::now);
         let site = Site::new(self.published, self.pulse, now, self.readiness, self.series);
-        http::serve(listener, Arc::new(site), self.http, shutdown.ending().wait()).await;
+        http::serve(
+            listener,
+            Arc::new(site),
+            self.http,
+            shutdown.ending().wait(),
+        )
+        .await;
         let ended = async { while self.loops.join_next().await.is_some() {} };
         if tokio::time::timeout(READERS_END_MAX, ended).await.is_err() {
             tracing::warn!("a reader did not end in time");

@@ -121,7 +121,11 @@ impl Pulse {
     /// When the slowest of them last turned; `None` before each did once.
     #[must_use]
     pub fn last(&self) -> Option<ArrivalTime> {
-        let oldest = self.last_ms.iter().map(|last_ms| last_ms.load(Ordering::Relaxed)).min()?;
+        let oldest = self
+            .last_ms
+            .iter()
+            .map(|last_ms| last_ms.load(Ordering::Relaxed))
+            .min()?;
         (oldest != 0).then_some(ArrivalTime(oldest))
     }
 }

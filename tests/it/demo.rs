@@ -19,7 +19,12 @@ fn the_demo_plays_its_incident() {
         .map(|line| line.unwrap())
         .find_map(|line| {
             let address = line.trim().strip_prefix("page")?.trim().to_owned();
-            address.trim_end_matches('/').rsplit_once(':')?.1.parse().ok()
+            address
+                .trim_end_matches('/')
+                .rsplit_once(':')?
+                .1
+                .parse()
+                .ok()
         })
         .unwrap();
     let metrics = || Ok(request(port, "GET", "/metrics", None, Duration::from_secs(5))?.body);

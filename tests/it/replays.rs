@@ -28,7 +28,9 @@ fn replayed(capture: &Path) -> Vec<u8> {
 
 fn lines(bytes: &[u8]) -> Vec<Value> {
     let text = std::str::from_utf8(bytes).unwrap();
-    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
 }
 
 #[test]
@@ -78,7 +80,11 @@ fn a_cut_capture_tells_what_was_read() {
     let text = evenkeel::commands::exit::chain(&error);
     assert!(text.contains("cut.evk.gz"), "{text}");
     let lines = lines(&out);
-    assert_eq!(lines.last().unwrap()["line"], "answers", "what came before the cut is derived");
+    assert_eq!(
+        lines.last().unwrap()["line"],
+        "answers",
+        "what came before the cut is derived"
+    );
     fs::write(&cut, b"no capture at all").unwrap();
     let text = evenkeel::commands::exit::chain(&replay(&cut, Vec::new()).unwrap_err());
     assert!(text.contains("not an evenkeel capture"), "{text}");

@@ -33,7 +33,11 @@ struct Told {
 impl Narrator {
     /// Listens to what is published.
     pub(super) fn new(published: watch::Receiver<Arc<Published>>) -> Self {
-        Self { published, begin: clock::now(), told: Told::default() }
+        Self {
+            published,
+            begin: clock::now(),
+            told: Told::default(),
+        }
     }
 
     /// The moment from which times are counted.
@@ -80,7 +84,11 @@ impl Narrator {
     pub(super) fn conclude(&mut self) -> io::Result<()> {
         let answers = self.answers();
         let counters = &answers.counters;
-        let completed = counters.generations.get(&Outcome::Completed).copied().unwrap_or(0);
+        let completed = counters
+            .generations
+            .get(&Outcome::Completed)
+            .copied()
+            .unwrap_or(0);
         let assigned: u64 = counters.assignments.values().sum();
         let revoked: u64 = counters.revocations.values().sum();
         self.say(&format!(
@@ -108,7 +116,11 @@ impl Narrator {
             self.say(&self.unassigned(&answers, &unassigned))?;
             self.told.unassigned = unassigned;
         }
-        let settled = answers.rounds.iter().rev().find(|round| round.outcome.is_some());
+        let settled = answers
+            .rounds
+            .iter()
+            .rev()
+            .find(|round| round.outcome.is_some());
         if let Some(round) = settled
             && self.told.settled != Some(round.generation)
         {
@@ -123,28 +135,46 @@ impl Narrator {
         if unassigned.is_empty() {
             return "everything has an owner".to_owned();
         }
-        let list: Vec<String> =
-            unassigned.iter().map(|(reason, count)| format!("{count} {reason}")).collect();
+        let list: Vec<String> = unassigned
+            .iter()
+            .map(|(reason, count)| format!("{count} {reason}"))
+            .collect();
         let mut text = format!("without an owner: {}", list.join(", "));
         if let (Some(deadline), Some(now)) = (answers.deadline, answers.now) {
             let left_s = deadline.at.since_ms(now) / 1000;
-            text.push_str(&format!("; the {} delay ends in {left_s} s", deadline.reason.label()));
+            text.push_str(&format!(
+                "; the {} delay ends in {left_s} s",
+                deadline.reason.label()
+            ));
         }
         text
     }
 
     fn is_settled(&self) -> bool {
-        self.answers().rounds.last().is_some_and(|round| round.outcome.is_some())
+        self.answers()
+            .rounds
+            .last()
+            .is_some_and(|round| round.outcome.is_some())
     }
 
     fn answers(&self) -> Arc<Answers> {
-        self.published.borrow().groups.first().cloned().unwrap_or_default()
+        self.published
+            .borrow()
+            .groups
+            .first()
+            .cloned()
+            .unwrap_or_default()
     }
 
     fn say(&self, text: &str) -> io::Result<()> {
         let ms = clock::now().since_ms(self.begin);
         let mut out = io::stdout().lock();
-        writeln!(out, "{:>6}.{} s  {text}", ms / 1000, (ms.rem_euclid(1000)) / 100)?;
+        writeln!(
+            out,
+            "{:>6}.{} s  {text}",
+            ms / 1000,
+            (ms.rem_euclid(1000)) / 100
+        )?;
         out.flush()
     }
 }
@@ -156,7 +186,9 @@ fn describe(group: &GroupAnswer) -> String {
         .iter()
         .map(|member| format!("{} owns {}", member.worker, member.owned.len()))
         .collect();
-    let protocol = group.protocol.map_or("no protocol", |protocol| protocol.label());
+    let protocol = group
+        .protocol
+        .map_or("no protocol", |protocol| protocol.label());
     format!(
         "generation {}: {}, {} members, {protocol}: {}",
         group.generation,

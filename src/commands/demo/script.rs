@@ -84,15 +84,25 @@ impl Script {
             })
             .ok_or(ScriptError::NoSettings)?;
         let offsets_partitions = (1..=OFFSETS_PARTITIONS_MAX)
-            .find(|count| group_partition(&settings.group, *count) == Some(settings.offsets_partition))
+            .find(|count| {
+                group_partition(&settings.group, *count) == Some(settings.offsets_partition)
+            })
             .filter(|count| *count > settings.offsets_partition)
             .ok_or(ScriptError::Partition)?;
         let scenes = scenes(inputs);
         if scenes.is_empty() {
             return Err(ScriptError::Empty);
         }
-        let recorded_on = header.kafka.and_then(|kafka| kafka.broker).map(|r| format!("Kafka {r}"));
-        Ok(Self { settings, recorded_on, offsets_partitions, scenes })
+        let recorded_on = header
+            .kafka
+            .and_then(|kafka| kafka.broker)
+            .map(|r| format!("Kafka {r}"));
+        Ok(Self {
+            settings,
+            recorded_on,
+            offsets_partitions,
+            scenes,
+        })
     }
 
     /// What the capture watched.
@@ -107,7 +117,10 @@ impl Script {
 
     /// The cluster id that the embedded broker tells.
     pub(super) fn cluster_id(&self) -> &str {
-        self.settings.cluster_id.as_deref().unwrap_or("evenkeel-demo")
+        self.settings
+            .cluster_id
+            .as_deref()
+            .unwrap_or("evenkeel-demo")
     }
 
     /// From the first record to the last.
@@ -142,7 +155,11 @@ impl Script {
     ///
     /// # Errors
     /// The broker does not take a record.
-    pub(super) async fn serve(&self, broker: &Broker, begin: ArrivalTime) -> Result<(), BrokerError> {
+    pub(super) async fn serve(
+        &self,
+        broker: &Broker,
+        begin: ArrivalTime,
+    ) -> Result<(), BrokerError> {
         for scene in &self.scenes {
             let wait_ms = begin.plus_ms(scene.at_ms).since_ms(clock::now());
             if let Ok(wait_ms) = u64::try_from(wait_ms) {
@@ -152,8 +169,13 @@ impl Script {
             let shift_ms = begin.0.saturating_add(scene.shift_ms);
             let served = broker::Record {
                 key: record.key.clone().map(Bytes::from),
-                value: record.value.as_deref().map(|value| Bytes::from(dated(record.topic, value, shift_ms))),
-                timestamp_ms: record.timestamp.map_or(0, |at| at.0.saturating_add(shift_ms)),
+                value: record
+                    .value
+                    .as_deref()
+                    .map(|value| Bytes::from(dated(record.topic, value, shift_ms))),
+                timestamp_ms: record
+                    .timestamp
+                    .map_or(0, |at| at.0.saturating_add(shift_ms)),
                 offset: Some(record.offset),
             };
             broker.append(self.topic_name(record.topic), record.partition, served)?;
@@ -179,13 +201,20 @@ fn scenes(inputs: Vec<Input>) -> Vec<Scene> {
         };
         let at_ms = before.map_or(0, |(recorded, served_ms)| {
             let silence_ms = input.at.since_ms(recorded).max(0);
-            let kept_ms =
-                if something_shows { silence_ms } else { silence_ms.min(SILENCE_MS_MAX) };
+            let kept_ms = if something_shows {
+                silence_ms
+            } else {
+                silence_ms.min(SILENCE_MS_MAX)
+            };
             served_ms.saturating_add(kept_ms)
         });
         before = Some((input.at, at_ms));
         let shift_ms = at_ms.saturating_sub(input.at.0);
-        scenes.push(Scene { at_ms, shift_ms, record: restored(record) });
+        scenes.push(Scene {
+            at_ms,
+            shift_ms,
+            record: restored(record),
+        });
     }
     scenes
 }
@@ -196,13 +225,14 @@ fn dated(topic: Topic, value: &[u8], shift_ms: i64) -> Vec<u8> {
     if topic != Topic::Offsets {
         return value.to_vec();
     }
-    let shifted = GroupMetadata::decode(value).ok().and_then(|decoded| decoded.known()).and_then(
-        |mut group| {
+    let shifted = GroupMetadata::decode(value)
+        .ok()
+        .and_then(|decoded| decoded.known())
+        .and_then(|mut group| {
             let at_ms = group.current_state_timestamp_ms?;
             group.current_state_timestamp_ms = Some(at_ms.saturating_add(shift_ms));
             encode::group_metadata(&group).ok()
-        },
-    );
+        });
     shifted.unwrap_or_else(|| value.to_vec())
 }
 
@@ -220,7 +250,10 @@ fn restored(mut record: Record) -> Record {
 
 fn unredacted(value: &[u8]) -> Option<Value> {
     let document: Map<String, Value> = serde_json::from_slice(value).ok()?;
-    let content = document.get("evenkeel").and(document.get("content"))?.to_string();
+    let content = document
+        .get("evenkeel")
+        .and(document.get("content"))?
+        .to_string();
     let Some(settings) = document.get("settings").and_then(Value::as_object) else {
         return Some(serde_json::json!({
             "key": content, "algorithm": "HmacSHA256", "creation-timestamp": 0,
@@ -229,7 +262,9 @@ fn unredacted(value: &[u8]) -> Option<Value> {
     let mut properties: Map<String, Value> = settings
         .iter()
         .map(|(name, value)| {
-            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            let text = value
+                .as_str()
+                .map_or_else(|| value.to_string(), str::to_owned);
             (name.clone(), Value::String(text))
         })
         .collect();
