@@ -35,6 +35,30 @@ pub(super) fn leader_epoch(message: &BorrowedMessage<'_>) -> Option<i32> {
     (epoch >= 0).then_some(epoch)
 }
 
+/// The log's end as the last answered fetch of the partition said it; `None` when that
+/// fetch failed, or when there was none yet. Asks nobody.
+pub(super) fn fetched_end<C: ClientContext>(
+    client: &Client<C>,
+    topic: &str,
+    partition: i32,
+) -> Option<i64> {
+    let name = CString::new(topic).ok()?;
+    let (mut low, mut high) = (-1, -1);
+    // SAFETY: the client and the name live through the call, which writes to the two
+    // numbers and keeps nothing.
+    let error = unsafe {
+        sys::rd_kafka_get_watermark_offsets(
+            client.native_ptr(),
+            name.as_ptr(),
+            partition,
+            &mut low,
+            &mut high,
+        )
+    };
+    no_error(error.into()).ok()?;
+    (high >= 0).then_some(high)
+}
+
 /// Kafka's id of the cluster, as far as the client knows it or learns it in time. The
 /// crate's own call does not give the memory back.
 pub(super) fn cluster_id<C: ClientContext>(

@@ -25,13 +25,14 @@ use std::fmt;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use evenkeel_core::facts::input::{Input, Topic};
+use evenkeel_core::facts::input::{Input, InputKind, Topic};
 use evenkeel_core::facts::time::ArrivalTime;
 use thiserror::Error;
 use tokio::sync::mpsc;
 
 use crate::read::counters::ReadCounters;
 use emit::Emitter;
+use search::Limits;
 use topic::TopicReader;
 use watched::Watched;
 
@@ -124,10 +125,26 @@ pub fn start(
     now: Now,
     inputs: mpsc::Sender<Input>,
 ) -> Result<ReaderHandle, ReadError> {
+    start_within(settings, now, inputs, &Limits::default())
+}
+
+/// As [`start`], with other bounds of the search.
+fn start_within(
+    settings: ReadSettings,
+    now: Now,
+    inputs: mpsc::Sender<Input>,
+    limits: &Limits,
+) -> Result<ReaderHandle, ReadError> {
     check(&settings)?;
     let settings = Arc::new(settings);
-    let emitter = Arc::new(Emitter::new(inputs, now));
     let watched = Arc::new(Watched::new(&settings));
+    // Whatever the network does: what is watched is known at once. A channel that is full
+    // already gets the settings with the first answer of a broker.
+    let names = Input { at: now(), kind: InputKind::Settings(watched.names()) };
+    if inputs.try_send(names).is_err() {
+        tracing::debug!("inputs are not taken yet");
+    }
+    let emitter = Arc::new(Emitter::new(inputs, now));
     let mut handle = ReaderHandle {
         emitter: Arc::clone(&emitter),
         topics: Vec::new(),
@@ -135,7 +152,7 @@ pub fn start(
     };
     for topic in Topic::ALL {
         let shared = Arc::new(shared::Shared::new(topic, &settings, &emitter));
-        let reader = TopicReader::new(&settings, &shared, &watched);
+        let reader = TopicReader::new(&settings, &shared, &watched, limits.clone());
         let asker = ends::Asker::new(Arc::clone(&shared));
         handle.topics.push(shared);
         handle.spawn(format!("read-{topic:?}"), move || reader.run())?;

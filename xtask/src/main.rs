@@ -7,6 +7,7 @@ mod cargo;
 mod cluster;
 mod docs;
 mod kafka;
+mod scenarios;
 mod test;
 mod tidy;
 
@@ -33,6 +34,7 @@ enum Command {
     /// A real Kafka and Connect cluster on loopback
     #[command(subcommand)]
     Cluster(cluster::Command),
+    Scenarios(scenarios::Scenarios),
 }
 
 fn main() -> anyhow::Result<()> {
@@ -42,5 +44,6 @@ fn main() -> anyhow::Result<()> {
         Command::Docs(args) => docs::run(&args),
         Command::Kafka(command) => kafka::run(&command),
         Command::Cluster(command) => cluster::run(&command),
+        Command::Scenarios(args) => scenarios::run(&args),
     }
 }

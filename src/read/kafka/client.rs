@@ -151,7 +151,7 @@ pub(super) fn code(error: &KafkaError) -> RDKafkaErrorCode {
     error.rdkafka_error_code().unwrap_or(RDKafkaErrorCode::Fail)
 }
 
-fn config(settings: &ReadSettings, topic: Topic) -> Result<ClientConfig, ReadError> {
+pub(super) fn config(settings: &ReadSettings, topic: Topic) -> Result<ClientConfig, ReadError> {
     let mut config = ClientConfig::new();
     config.set_log_level(RDKafkaLogLevel::Info);
     for (name, value) in DEFAULTS {

@@ -20,10 +20,6 @@ const EVERY: Duration = Duration::from_secs(10);
 /// Between two questions while there is no answer.
 const RETRY: Duration = Duration::from_secs(1);
 
-/// Between two looks at what the topic is: a request more, and a replaced topic is
-/// mostly noticed earlier, by its end or by its leader epochs.
-const DESCRIBE_EVERY: Duration = Duration::from_secs(30);
-
 /// The thread that asks.
 #[derive(Debug)]
 pub(super) struct Asker {
@@ -39,7 +35,7 @@ impl Asker {
 
     pub(super) fn run(self) {
         let mut due = Instant::now();
-        let mut describe_due = Instant::now() + DESCRIBE_EVERY;
+        let mut describe_due = Instant::now() + EVERY;
         loop {
             let Ok(asked) = self.shared.wait_for_question(due) else {
                 return;
@@ -51,7 +47,7 @@ impl Asker {
             };
             if Instant::now() >= describe_due {
                 self.describe(&asked);
-                describe_due = Instant::now() + DESCRIBE_EVERY;
+                describe_due = Instant::now() + EVERY;
             }
             match self.ask(&asked) {
                 Ok(true) => due = Instant::now() + EVERY,
@@ -61,7 +57,8 @@ impl Asker {
         }
     }
 
-    /// Looks whether the topic is still what the reader reads.
+    /// Looks whether the topic is still what the reader reads. A replaced topic is mostly
+    /// noticed by its end or its leader epochs; one that has grown since only by its id.
     fn describe(&self, asked: &Asked) {
         // Trouble is found by the question for the ends, which follows.
         if let Ok(now) = describe(&asked.client, &self.shared.name) {

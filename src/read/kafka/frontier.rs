@@ -13,7 +13,7 @@
 //! 4. A log whose last segments hold nothing gives no event at all. But requests of
 //!    one connection are answered in order: when, after the seek, an end was answered,
 //!    and, a pause later, another one, then a fetch at our position was answered
-//!    between the two. No record in it means that there is none.
+//!    between the two. If it did not fail, no record in it means that there is none.
 
 #[cfg(test)]
 mod tests;
@@ -28,8 +28,9 @@ const POSITION_AFTER: Duration = Duration::from_millis(20);
 const PROOF_AFTER: Duration = Duration::from_millis(300);
 
 /// Silence after the seek from which the end-of-partition event is not expected any
-/// more: twice the longest time that a broker holds a fetch (`fetch.wait.max.ms`).
-const NO_EVENT_AFTER: Duration = Duration::from_millis(1_000);
+/// more: the longest time that a broker holds a fetch (`fetch.wait.max.ms`) and a little.
+/// An event that comes later is not lost; asking early only costs a question.
+const NO_EVENT_AFTER: Duration = Duration::from_millis(600);
 
 /// Pause between the two answers of rule 4, in which the client, idle and without
 /// backoff, sends its next fetch.
@@ -62,6 +63,8 @@ pub(super) enum Step {
     Seek { partition: i32, offset: i64 },
     /// Ask for end offsets.
     Ask,
+    /// Find out what end the last answered fetch told and call [`Frontier::fetched`].
+    Fetched { partition: i32 },
     /// The log ends before what was read: it is another one.
     Shorter { partition: i32 },
 }
@@ -174,11 +177,23 @@ impl Frontier {
                 if answer.asked >= first + ANSWERS_APART
                     && answer.answered.saturating_duration_since(part.since) >= NO_EVENT_AFTER =>
             {
-                let offset = proof.end;
-                return Some(part.proven(offset));
+                let partition = part.id;
+                return Some(Step::Fetched { partition });
             }
             _ => {}
         }
+        None
+    }
+
+    /// The end that the last answered fetch told; `None` when it failed.
+    pub(super) fn fetched(&mut self, partition: i32, end: Option<i64>) -> Option<Step> {
+        let part = self.partition(partition)?;
+        let proof = part.proof.as_mut()?;
+        if end.is_some_and(|end| end >= proof.end) {
+            let offset = proof.end;
+            return Some(part.proven(offset));
+        }
+        proof.first_answer = None;
         None
     }
 

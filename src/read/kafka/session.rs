@@ -213,6 +213,11 @@ impl Session {
         }
     }
 
+    /// The end that the last answered fetch told, if it did not fail.
+    pub(super) fn fetched_end(&self, partition: i32) -> Option<i64> {
+        ffi::fetched_end(self.client.client(), &self.shared.name, partition)
+    }
+
     /// What comes next, within `wait`.
     pub(super) fn poll(&self, wait: Duration) -> Result<Event<'_>, Halt> {
         let error = match self.client.poll(wait) {

@@ -6,7 +6,7 @@ use evenkeel_core::facts::input::{Record, Topic};
 use evenkeel_core::facts::time::EventTime;
 use rdkafka::message::{Message, Timestamp};
 
-use super::frontier::{Frontier, Step};
+use super::frontier::{Answer, Frontier, Step};
 use super::resume::Bounds;
 use super::search::{ChunkSource, Found};
 use super::session::{Again, Event, Halt, Session};
@@ -106,12 +106,27 @@ impl<'a> ChunkReader<'a> {
         Ok(())
     }
 
+    /// Whether answers prove that the chunk is read.
+    fn is_proven(&self, frontier: &mut Frontier, to: i64, answers: Vec<Answer>) -> bool {
+        answers.into_iter().any(|answer| {
+            // Only the chunk counts here, not what the log has grown to.
+            let end = to.min(answer.end);
+            let step = match frontier.answered(Answer { end, ..answer }) {
+                Some(Step::Fetched { partition }) => {
+                    frontier.fetched(partition, self.session.fetched_end(partition))
+                }
+                step => step,
+            };
+            matches!(step, Some(Step::Reached { .. }))
+        })
+    }
+
     /// What is to be done when nothing comes; whether the chunk is read.
     fn idle(&self, frontier: &mut Frontier, now: Instant) -> bool {
         for step in frontier.idle(now) {
             match step {
                 Step::Ask => self.session.shared.ask(),
-                Step::Position { .. } | Step::Seek { .. } => {}
+                Step::Position { .. } | Step::Seek { .. } | Step::Fetched { .. } => {}
                 Step::Reached { .. } | Step::Shorter { .. } => return true,
             }
         }
@@ -160,16 +175,8 @@ impl ChunkSource for ChunkReader<'_> {
                         session.seek(self.partition, position);
                     }
                     // Taken one poll ago: whatever was fetched before them is read.
-                    let is_proven = std::mem::replace(&mut held, session.shared.take_answers())
-                        .into_iter()
-                        .any(|answer| {
-                            let answer = super::frontier::Answer {
-                                end: to.min(answer.end),
-                                ..answer
-                            };
-                            is_end(frontier.answered(answer))
-                        });
-                    is_proven || self.idle(&mut frontier, now)
+                    let answers = std::mem::replace(&mut held, session.shared.take_answers());
+                    self.is_proven(&mut frontier, to, answers) || self.idle(&mut frontier, now)
                 }
             };
             if is_read || records % RECORDS_A_LOOK == 0 {
@@ -191,10 +198,6 @@ impl ChunkSource for ChunkReader<'_> {
             }
         }
     }
-}
-
-fn is_end(step: Option<Step>) -> bool {
-    matches!(step, Some(Step::Reached { .. }))
 }
 
 fn event_time(timestamp: Timestamp) -> Option<EventTime> {

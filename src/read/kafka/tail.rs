@@ -111,6 +111,10 @@ fn apply(
         match frontier.answered(answer) {
             Some(Step::Shorter { .. }) => return Err(Halt::Again(Again::Replaced)),
             Some(Step::Ask) => session.shared.ask(),
+            Some(Step::Fetched { partition }) => {
+                let step = frontier.fetched(partition, session.fetched_end(partition));
+                tell(session, step)?;
+            }
             step => tell(session, step)?,
         }
     }
@@ -138,7 +142,9 @@ fn idle(session: &Session, frontier: &mut Frontier, now: Instant) -> Result<(), 
             Step::Seek { partition, offset } => {
                 let topic = session.shared.topic;
                 session.shared.emitter.counters.topic(topic).proofs.add(1);
-                if !session.seek(partition, offset) {
+                if session.seek(partition, offset) {
+                    session.shared.ask();
+                } else {
                     frontier.seek_failed(partition, now);
                 }
             }

@@ -41,12 +41,13 @@ impl TopicReader {
         settings: &Arc<ReadSettings>,
         shared: &Arc<Shared>,
         watched: &Arc<Watched>,
+        limits: Limits,
     ) -> Self {
         Self {
             settings: Arc::clone(settings),
             shared: Arc::clone(shared),
             watched: Arc::clone(watched),
-            limits: Limits::default(),
+            limits,
         }
     }
 

@@ -17,7 +17,6 @@ use crate::limits::{UNKNOWN_LABELS_MAX, WHOLE_GAP_MS_MAX};
 use crate::story::findings::Kind;
 use crate::story::rounds::{Next, Round};
 use crate::view::configured::Origin;
-use crate::wire::offsets_key::OffsetsKey;
 
 /// What was read of each topic, and what could not be.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -141,11 +140,11 @@ impl State {
     }
 
     fn take_offsets_record(&mut self, record: &Record, at: ArrivalTime) {
-        match record.key.as_deref().map(OffsetsKey::decode) {
-            Some(Ok(OffsetsKey::GroupMetadata { .. })) => {}
+        match group::is_group_key(record.key.as_deref()) {
+            Ok(true) => {}
             // The reader passes on only the group's own metadata records.
-            Some(Ok(_)) | None => return self.tallies.offsets.unknown("key"),
-            Some(Err(error)) => return self.tallies.offsets.undecodable(error.label()),
+            Ok(false) => return self.tallies.offsets.unknown("key"),
+            Err(error) => return self.tallies.offsets.undecodable(error.label()),
         }
         let live = self
             .progress

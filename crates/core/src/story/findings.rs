@@ -38,6 +38,8 @@ pub enum Kind {
     DuplicateClaim,
     /// Workers that read the config topic in order see fewer tasks (KAFKA-17719).
     ConfigHazard,
+    /// A commit names more tasks than are taken as configured.
+    TasksBeyondLimit,
     /// Work of a deleted connector was last seen on a worker outside the group.
     DeletedWorkUnaccounted,
     /// A topic was deleted and created again.
@@ -83,6 +85,7 @@ impl Kind {
             Self::ClockStepBack => "clock_step_back",
             Self::DuplicateClaim => "duplicate_claim",
             Self::ConfigHazard => "config_hazard",
+            Self::TasksBeyondLimit => "tasks_beyond_limit",
             Self::DeletedWorkUnaccounted => "deleted_work_unaccounted",
             Self::TopicAnew => "topic_anew",
             Self::StaleStatuses => "stale_statuses",

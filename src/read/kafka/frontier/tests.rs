@@ -166,25 +166,53 @@ fn two_answers_apart_prove_where_no_event_comes() {
     // Asked before the seek: says nothing about what came after it.
     assert_eq!(frontier.answered(clock.answer(0, 9, 290, 310)), None);
     assert_eq!(
-        frontier.answered(clock.answer(0, 9, 400, 700)),
+        frontier.answered(clock.answer(0, 9, 310, 400)),
         None,
         "the first"
     );
     assert_eq!(
-        frontier.answered(clock.answer(0, 9, 800, 1_200)),
+        frontier.answered(clock.answer(0, 9, 700, 890)),
         None,
-        "too soon after the first, and after the seek"
+        "too soon after the seek"
     );
-    assert_eq!(frontier.idle(clock.at(1_310)), [Step::Ask]);
-    assert!(frontier.idle(clock.at(1_320)).is_empty(), "asked already");
     assert_eq!(
-        frontier.answered(clock.answer(0, 9, 1_311, 1_500)),
-        reached(0, 9)
+        frontier.answered(clock.answer(0, 9, 600, 910)),
+        None,
+        "asked too soon after the first"
     );
+    assert_eq!(frontier.idle(clock.at(910)), [Step::Ask]);
+    assert!(frontier.idle(clock.at(920)).is_empty(), "asked already");
+    let fetched = Step::Fetched { partition: 0 };
+    assert_eq!(
+        frontier.answered(clock.answer(0, 9, 911, 1_200)),
+        Some(fetched)
+    );
+    assert_eq!(frontier.fetched(0, Some(9)), reached(0, 9));
     // The position stays: what lies there, if it comes after all, is still read.
     assert_eq!(frontier.positions().collect::<Vec<_>>(), [(0, 5)]);
     assert_eq!(frontier.answered(clock.answer(0, 9, 9_000, 9_001)), None);
     assert!(!frontier.is_waiting());
+}
+
+/// The fetch between the two answers failed, so it proves nothing.
+#[test]
+fn a_failed_fetch_proves_nothing() {
+    let clock = Clock::new();
+    let mut frontier = Frontier::new(&[(0, 5)], clock.at(0));
+    frontier.answered(clock.answer(0, 9, 1, 2));
+    assert_eq!(frontier.idle(clock.at(302)).len(), 1);
+    assert_eq!(frontier.answered(clock.answer(0, 9, 310, 400)), None);
+    let fetched = Some(Step::Fetched { partition: 0 });
+    assert_eq!(frontier.answered(clock.answer(0, 9, 911, 1_200)), fetched);
+    assert_eq!(frontier.fetched(0, None), None);
+    assert!(frontier.is_waiting());
+    assert_eq!(
+        frontier.answered(clock.answer(0, 9, 1_300, 1_400)),
+        None,
+        "a first one"
+    );
+    assert_eq!(frontier.answered(clock.answer(0, 9, 1_700, 1_800)), fetched);
+    assert_eq!(frontier.fetched(0, Some(8)), None, "an old end");
 }
 
 #[test]
@@ -200,10 +228,8 @@ fn a_record_between_the_two_answers_starts_them_over() {
         None,
         "a first one"
     );
-    assert_eq!(
-        frontier.answered(clock.answer(0, 9, 2_400, 2_500)),
-        reached(0, 9)
-    );
+    let fetched = Some(Step::Fetched { partition: 0 });
+    assert_eq!(frontier.answered(clock.answer(0, 9, 2_400, 2_500)), fetched);
 }
 
 #[test]

@@ -1,0 +1,6 @@
+//! The agent as a whole: captures derived again, the demo, and real clusters.
+#![allow(clippy::unwrap_used)]
+
+mod demo;
+mod live;
+mod replays;
