@@ -81,7 +81,7 @@ const STEPS: &[Step] = &[
     },
     Step {
         name: "rustdoc",
-        about: "the core's documentation, warnings are errors",
+        about: "documentation, warnings are errors",
         run: steps::rustdoc,
         needed: false,
     },

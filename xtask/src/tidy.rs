@@ -78,13 +78,18 @@ pub(crate) fn run(args: &Tidy) -> anyhow::Result<()> {
     if !args.quick {
         problems.extend(docs::check(&root)?);
     }
-    for problem in &problems {
+    end_with(&problems);
+    eprintln!("{} files are tidy", files.len());
+    Ok(())
+}
+
+/// Tells the problems and ends the program with a failure, if there are any.
+pub(crate) fn end_with(problems: &[Problem]) {
+    for problem in problems {
         eprintln!("{problem}");
     }
     if !problems.is_empty() {
         eprintln!("{} problems", problems.len());
         std::process::exit(1);
     }
-    eprintln!("{} files are tidy", files.len());
-    Ok(())
 }

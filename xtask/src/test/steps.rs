@@ -37,7 +37,8 @@ pub(crate) fn build(context: &Context) -> anyhow::Result<Outcome> {
 }
 
 pub(crate) fn rustdoc(context: &Context) -> anyhow::Result<Outcome> {
-    let args = ["doc", "--package", "evenkeel-core", "--no-deps", "--locked"];
+    // The whole workspace, so that what clippy made of other crates is used.
+    let args = ["doc", "--workspace", "--no-deps", "--locked"];
     let mut command = cargo::command(&context.root, &args);
     command.env("RUSTDOCFLAGS", "-D warnings");
     run(command)

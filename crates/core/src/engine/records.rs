@@ -98,8 +98,11 @@ impl State {
             &mut self.names,
         ) {
             Ok(fact) => {
-                if matches!(fact, ConfigFact::Unknown) {
+                if fact == ConfigFact::Unknown {
                     tally.unknown("key");
+                    if config::is_status_key(record.key.as_deref()) {
+                        self.topic_swapped(Topic::Config, record.timestamp);
+                    }
                 }
                 let origin = Origin {
                     offset: record.offset,
@@ -132,11 +135,25 @@ impl State {
             Ok(fact) => {
                 if fact == StatusFact::Unknown {
                     tally.unknown("key");
+                    if status::is_config_key(record.key.as_deref()) {
+                        self.topic_swapped(Topic::Status, record.timestamp);
+                    }
                 }
                 self.statuses.apply(&fact, record.timestamp);
             }
             Err(error) => tally.undecodable(error.label()),
         }
+    }
+
+    fn topic_swapped(&mut self, topic: Topic, recorded: Option<EventTime>) {
+        let (name, holds) = match topic {
+            Topic::Status => (&self.settings.status_topic, "the config topic"),
+            Topic::Config | Topic::Offsets => (&self.settings.config_topic, "the status topic"),
+        };
+        self.findings
+            .raise(Kind::TopicSwapped, name.clone(), recorded, || {
+                format!("holds records of {holds}: were config_topic and status_topic swapped?")
+            });
     }
 
     fn take_offsets_record(&mut self, record: &Record, at: ArrivalTime) {

@@ -42,6 +42,8 @@ pub enum Kind {
     TasksBeyondLimit,
     /// Work of a deleted connector was last seen on a worker outside the group.
     DeletedWorkUnaccounted,
+    /// A topic holds the records of another one: two names were swapped.
+    TopicSwapped,
     /// A topic was deleted and created again.
     TopicAnew,
     /// Statuses of workers that are not in the group.
@@ -87,6 +89,7 @@ impl Kind {
             Self::ConfigHazard => "config_hazard",
             Self::TasksBeyondLimit => "tasks_beyond_limit",
             Self::DeletedWorkUnaccounted => "deleted_work_unaccounted",
+            Self::TopicSwapped => "topic_swapped",
             Self::TopicAnew => "topic_anew",
             Self::StaleStatuses => "stale_statuses",
         }
