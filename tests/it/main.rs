@@ -2,5 +2,6 @@
 #![allow(clippy::unwrap_used)]
 
 mod demo;
+mod late;
 mod live;
 mod replays;
