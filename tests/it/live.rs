@@ -15,6 +15,7 @@ fn run(name: &str) {
     let run = Run {
         program: PathBuf::from(env!("CARGO_BIN_EXE_evenkeel")),
         keep: None,
+        releases: None,
         whole: false,
     };
     let compared = named(name).unwrap().run(&run).unwrap();

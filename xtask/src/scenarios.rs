@@ -5,6 +5,7 @@ use std::process::Command;
 
 use anyhow::{Context, bail};
 use clap::Args;
+use evenkeel_testbed::Version;
 use evenkeel_testbed::scenario::{Run, SCENARIOS};
 
 /// Scripts on real clusters, recorded with their truth
@@ -22,6 +23,9 @@ pub(crate) struct Scenarios {
     /// prove nothing; it is tried this often
     #[arg(long, default_value_t = 3)]
     tries: u32,
+    /// Release of the broker and, after a colon, of the workers, as in 4.4.0:3.9.2
+    #[arg(long, value_name = "BROKER[:WORKERS]")]
+    releases: Option<String>,
     /// The evenkeel program; built when not given
     #[arg(long)]
     program: Option<PathBuf>,
@@ -43,8 +47,10 @@ pub(crate) fn run(args: &Scenarios) -> anyhow::Result<()> {
         Some(program) => program.clone(),
         None => build()?,
     };
+    let releases = args.releases.as_deref().map(releases).transpose()?;
     let run = Run {
         program,
+        releases,
         keep: Some(args.keep.clone()),
         whole: true,
     };
@@ -69,6 +75,11 @@ pub(crate) fn run(args: &Scenarios) -> anyhow::Result<()> {
         }
     }
     Ok(())
+}
+
+fn releases(text: &str) -> anyhow::Result<(Version, Version)> {
+    let (broker, workers) = text.split_once(':').unwrap_or((text, text));
+    Ok((broker.parse()?, workers.parse()?))
 }
 
 /// Builds the program and gives its path, as Cargo tells it.

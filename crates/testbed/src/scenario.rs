@@ -18,6 +18,7 @@ pub use replay::{compare_history, replay};
 pub use stage::Stage;
 
 use crate::spec::ClusterSpec;
+use crate::version::Version;
 
 /// How a scenario is run.
 #[derive(Clone, Debug)]
@@ -26,6 +27,8 @@ pub struct Run {
     pub program: PathBuf,
     /// Where the capture and its truth go; nothing is kept without it.
     pub keep: Option<PathBuf>,
+    /// Releases of brokers and workers; the testbed's own without.
+    pub releases: Option<(Version, Version)>,
     /// Whether all steps are made, or only those that a CI run has time for.
     pub whole: bool,
 }
@@ -75,7 +78,14 @@ impl Scenario {
     /// # Errors
     /// When a step fails, something differs from the truth, or the run is void.
     pub fn run(&self, run: &Run) -> anyhow::Result<usize> {
-        let mut stage = Stage::set(self.name, &(self.spec)(), run)?;
+        let mut spec = (self.spec)();
+        if let Some((broker, workers)) = run.releases {
+            spec.brokers.version = broker;
+            for worker in spec.groups.iter_mut().flat_map(|group| &mut group.workers) {
+                worker.version = workers;
+            }
+        }
+        let mut stage = Stage::set(self.name, &spec, run)?;
         (self.script)(&mut stage)?;
         stage.finish()
     }

@@ -11,6 +11,7 @@ use crate::group::Group;
 use crate::ports::Port;
 use crate::process::Process;
 use crate::rest;
+use crate::version::Version;
 
 const ANSWER_MAX: Duration = Duration::from_secs(5);
 
@@ -143,6 +144,7 @@ impl Recorder {
         program: &Path,
         scenario: &str,
         (bootstrap, group): (&str, &Group),
+        (broker, workers): (Version, Version),
         (folder, file): (&Path, &Path),
     ) -> anyhow::Result<Recorder> {
         let mut command = Command::new(program);
@@ -151,6 +153,9 @@ impl Recorder {
             .arg("capture")
             .arg(file)
             .args(["--scenario", scenario]);
+        command.args(["--recorder", "evenkeel testbed"]);
+        command.arg("--broker-release").arg(broker.to_string());
+        command.arg("--worker-release").arg(workers.to_string());
         command.args(self::command(program, bootstrap, group).get_args());
         let process = Process::start("recorder", command, &folder.join("recorder.log"))?;
         Ok(Recorder {

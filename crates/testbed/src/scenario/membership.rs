@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::compare::Expected;
 use super::stage::Stage;
-use crate::spec::{ClusterSpec, WorkerSpec};
+use crate::spec::ClusterSpec;
 use crate::truth::{TruthGeneration, TruthLog};
 
 const DELAY_MS: u32 = 20_000;
@@ -45,7 +45,9 @@ pub(super) fn membership(stage: &mut Stage) -> anyhow::Result<()> {
 
     // A fourth worker takes its share in two rounds.
     let before = last(&truth)?.generation;
-    let fourth = stage.cluster.add_worker("connect", &worker())?;
+    let fourth = stage
+        .cluster
+        .add_worker("connect", &stage.worker_spec(DELAY_MS))?;
     stage.cluster.start_process(&fourth)?;
     stage.await_truth("a worker joins", NOTHING, |truth| {
         truth
@@ -108,7 +110,9 @@ pub(super) fn membership(stage: &mut Stage) -> anyhow::Result<()> {
     })?;
 
     // An eager worker drags the whole group down, and up again when it leaves.
-    let eager = worker().with("connect.protocol", "eager");
+    let eager = stage
+        .worker_spec(DELAY_MS)
+        .with("connect.protocol", "eager");
     let eager = stage.cluster.add_worker("connect", &eager)?;
     stage.cluster.start_process(&eager)?;
     let fallen = Expected {
@@ -146,13 +150,6 @@ pub(super) fn incident(stage: &mut Stage) -> anyhow::Result<()> {
     connector(stage, "payments", 5)?;
     owned_by_all(stage, "a connector gets more tasks", 10)?;
     Ok(())
-}
-
-fn worker() -> WorkerSpec {
-    WorkerSpec {
-        scheduled_delay_ms: DELAY_MS,
-        ..WorkerSpec::default()
-    }
 }
 
 /// Creates or changes a connector of the fixture, through a worker that runs.

@@ -14,8 +14,9 @@ use super::replay::{compare_history, replay};
 use crate::cluster::Cluster;
 use crate::group::Group;
 use crate::jars::JarCache;
-use crate::spec::ClusterSpec;
+use crate::spec::{ClusterSpec, WorkerSpec};
 use crate::truth::{Comparison, TruthLog};
+use crate::version::Version;
 use crate::wait::wait_until;
 
 /// Longest wait for the group to rest: a start on a loaded machine, a session, a delay.
@@ -38,6 +39,8 @@ pub struct Stage {
     keep: Option<PathBuf>,
     agents: Vec<Agent>,
     recorder: Option<Recorder>,
+    /// Of the broker and of the workers.
+    releases: (Version, Version),
     compared: usize,
 }
 
@@ -63,6 +66,13 @@ impl Stage {
             agents: Vec::new(),
             recorder: None,
             compared: 0,
+            releases: (
+                spec.brokers.version,
+                group_spec
+                    .workers
+                    .first()
+                    .map_or(Version::DEFAULT, |worker| worker.version),
+            ),
             cluster,
         };
         let file = stage.cluster.folder().join("capture.evk.gz");
@@ -72,10 +82,21 @@ impl Stage {
             &stage.program,
             name,
             (&bootstrap, &stage.group),
+            stage.releases,
             (&folder, &file),
         )?);
         stage.add_agent("first")?;
         Ok(stage)
+    }
+
+    /// A worker of the release that is played, with this delay.
+    #[must_use]
+    pub fn worker_spec(&self, scheduled_delay_ms: u32) -> WorkerSpec {
+        WorkerSpec {
+            version: self.releases.1,
+            scheduled_delay_ms,
+            ..WorkerSpec::default()
+        }
     }
 
     /// Starts one more sidecar.
@@ -232,9 +253,14 @@ impl Stage {
         let kept = match &self.keep {
             Some(folder) => {
                 fs::create_dir_all(folder)?;
-                let kept = folder.join(format!("{}.evk.gz", self.name));
+                let name = match self.releases {
+                    (Version::DEFAULT, Version::DEFAULT) => self.name.to_owned(),
+                    (broker, workers) if broker == workers => format!("{}-{workers}", self.name),
+                    (broker, workers) => format!("{}-{broker}-{workers}", self.name),
+                };
+                let kept = folder.join(format!("{name}.evk.gz"));
                 fs::copy(&capture, &kept)?;
-                let truth_file = folder.join(format!("{}.truth.json", self.name));
+                let truth_file = folder.join(format!("{name}.truth.json"));
                 let mut text = serde_json::to_string(&truth)?;
                 text.push('\n');
                 fs::write(truth_file, text)?;
