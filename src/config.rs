@@ -5,6 +5,8 @@
 mod check;
 mod describe;
 mod flags;
+#[cfg(test)]
+pub(crate) mod golden;
 mod load;
 mod mistake;
 mod overlay;

@@ -7,7 +7,8 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use evenkeel::commands::capture::CaptureArgs;
 use evenkeel::commands::config::ConfigArgs;
-use evenkeel::commands::exit::Exit;
+use evenkeel::commands::demo::DemoArgs;
+use evenkeel::commands::exit::{Exit, chain};
 use evenkeel::commands::metrics::MetricsArgs;
 use evenkeel::commands::run::RunArgs;
 use evenkeel::commands::{self};
@@ -23,6 +24,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Run(RunArgs),
+    Demo(DemoArgs),
     Capture(CaptureArgs),
     /// Derive everything again from a capture, as JSON lines
     #[command(
@@ -55,6 +57,7 @@ fn main() -> ExitCode {
 fn run(command: Command) -> Exit {
     match command {
         Command::Run(args) => commands::run::run(&args),
+        Command::Demo(args) => commands::demo::run(&args),
         Command::Capture(args) => commands::capture::run(&args),
         Command::Replay { file } => match commands::replay::replay(&file, io::stdout().lock()) {
             Ok(()) => Exit::Ok,
@@ -78,12 +81,6 @@ fn printed(result: io::Result<()>) -> Exit {
 }
 
 fn failed(error: &dyn std::error::Error) -> Exit {
-    eprint!("error: {error}");
-    let mut source = error.source();
-    while let Some(cause) = source {
-        eprint!(": {cause}");
-        source = cause.source();
-    }
-    eprintln!();
+    eprintln!("error: {}", chain(error));
     Exit::Failed
 }

@@ -16,7 +16,7 @@ use tokio::sync::mpsc;
 use crate::commands::exit::Exit;
 use crate::commands::wiring;
 use crate::config::ConfigFlags;
-use crate::read::capture::{CaptureWriter, Header};
+use crate::read::capture::{CaptureWriter, Header, KafkaReleases};
 use crate::read::kafka::{self, ReadSettings, ReaderHandle};
 use crate::run::shutdown::{self, Shutdown};
 use crate::run::{clock, group};
@@ -37,6 +37,12 @@ pub struct CaptureArgs {
     /// A name for what is recorded, kept in the header
     #[arg(long, value_name = "NAME")]
     pub scenario: Option<String>,
+    /// Who records, kept in the header
+    #[arg(long, value_name = "NAME")]
+    pub recorder: Option<String>,
+    /// The Kafka release of the brokers, kept in the header
+    #[arg(long, value_name = "RELEASE")]
+    pub broker_release: Option<String>,
     /// Everything that can be configured
     #[command(flatten)]
     pub config: ConfigFlags,
@@ -67,7 +73,15 @@ pub fn run(args: &CaptureArgs) -> Exit {
     let Some(settings) = settings else {
         return Exit::Config;
     };
-    let header = Header::new(clock::now().0, args.scenario.clone());
+    let kafka = KafkaReleases {
+        broker: args.broker_release.clone(),
+        workers: settings.worker_release.clone(),
+    };
+    let header = Header {
+        recorder: args.recorder.clone(),
+        kafka: (kafka != KafkaReleases::default()).then_some(kafka),
+        ..Header::new(clock::now().0, args.scenario.clone())
+    };
     let writer = match CaptureWriter::create(&args.file, &header) {
         Ok(writer) => writer,
         Err(error) => {

@@ -1,3 +1,225 @@
-//! `evenkeel demo`: a recorded incident, replayed through the real pipeline.
+//! `evenkeel demo`: a recorded incident, served by an embedded broker at its own pace and
+//! watched by the real pipeline. No Kafka, no network.
 
 pub mod broker;
+mod narrator;
+mod script;
+
+use std::io::Write;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use evenkeel_core::facts::input::Topic;
+use tokio::net::TcpListener;
+
+use crate::commands::exit::Exit;
+use crate::commands::run::build;
+use crate::config::{LogConfig, LogLevel, Readiness};
+use crate::read::capture::{CaptureError, CaptureReader};
+use crate::read::kafka::{Hidden, ReadSettings};
+use crate::run::agent::{Agent, Plan};
+use crate::run::clock;
+use crate::run::shutdown::{self, Shutdown};
+use crate::show::http::HttpLimits;
+use crate::show::log;
+use crate::show::view::{AgentStats, SeriesLimits};
+use broker::{Broker, BrokerError};
+use narrator::Narrator;
+use script::{Script, ScriptError};
+
+/// The incident that is shipped: recorded on real Kafka, with its truth beside it.
+const INCIDENT: &[u8] = include_bytes!("../../tests/captures/incident.evk.gz");
+
+/// How long the demo waits for its own agent to see the empty topics.
+const READY_MAX: Duration = Duration::from_secs(30);
+
+/// How long after the last record the end is still told: the verdict on the last
+/// generation waits for a status, or for the largest rebalance timeout.
+const VERDICT_MAX: Duration = Duration::from_secs(10);
+
+/// Watch a recorded incident without any Kafka
+#[derive(Debug, Args)]
+#[command(after_help = "Example: evenkeel demo --listen 127.0.0.1:9790")]
+pub struct DemoArgs {
+    /// Where to serve metrics and the page
+    #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:9790")]
+    pub listen: SocketAddr,
+    /// Port of the embedded broker; a free one by default
+    #[arg(long, value_name = "PORT", default_value_t = 0)]
+    pub broker_port: u16,
+    /// Another capture than the shipped one
+    #[arg(long, value_name = "FILE")]
+    pub capture: Option<PathBuf>,
+    /// End after the incident instead of serving until Ctrl-C
+    #[arg(long)]
+    pub exit: bool,
+    /// Show the agent's own log, too
+    #[arg(long)]
+    pub verbose: bool,
+}
+
+/// Why a demo cannot be given.
+#[derive(Debug, thiserror::Error)]
+enum DemoError {
+    #[error("capture not read")]
+    Capture(#[from] CaptureError),
+    #[error("capture cannot be shown")]
+    Script(#[from] ScriptError),
+    #[error("embedded broker failed")]
+    Broker(#[from] BrokerError),
+    #[error("cannot listen on {address}; choose another with --listen ADDR:PORT")]
+    Listen {
+        address: SocketAddr,
+        source: std::io::Error,
+    },
+    #[error("kafka client not configured")]
+    Client(#[from] crate::read::kafka::ReadError),
+    #[error("output not written")]
+    Output(#[from] std::io::Error),
+    #[error("the agent did not see the embedded broker within {} s", READY_MAX.as_secs())]
+    NotReady,
+}
+
+/// Plays the incident; ends with it or at Ctrl-C.
+#[must_use]
+pub fn run(args: &DemoArgs) -> Exit {
+    let level = if args.verbose {
+        LogLevel::Info
+    } else {
+        LogLevel::Error
+    };
+    log::start(LogConfig {
+        level,
+        ..LogConfig::default()
+    });
+    let runtime = match tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+    {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            eprintln!("error: runtime not started: {error}");
+            return Exit::Failed;
+        }
+    };
+    match runtime.block_on(play(args)) {
+        Ok(()) => Exit::Ok,
+        Err(error) => {
+            eprintln!("error: {}", crate::commands::exit::chain(&error));
+            Exit::Failed
+        }
+    }
+}
+
+async fn play(args: &DemoArgs) -> Result<(), DemoError> {
+    let script = match &args.capture {
+        Some(path) => Script::write(CaptureReader::open(path)?)?,
+        None => Script::write(CaptureReader::new(INCIDENT)?)?,
+    };
+    let listener = TcpListener::bind(args.listen)
+        .await
+        .map_err(|source| DemoError::Listen {
+            address: args.listen,
+            source,
+        })?;
+    let page = listener.local_addr()?;
+    let loopback = SocketAddr::from((Ipv4Addr::LOCALHOST, args.broker_port));
+    let broker = Broker::start(loopback, script.cluster_id(), &script.topics()).await?;
+    let shutdown = Shutdown::new();
+    let agent = Agent::start(plan(&script, broker.address()), &shutdown)?;
+    let mut narrator = Narrator::new(agent.published());
+    introduce(&script, broker.address(), page)?;
+    let show = async {
+        let result = perform(args, &script, &broker, &mut narrator).await;
+        shutdown.begin();
+        result
+    };
+    let (result, ()) = tokio::join!(show, agent.serve(listener, &shutdown));
+    broker.shutdown().await;
+    result
+}
+
+/// Serves each record at its own time, tells what the agent says of it, and waits for
+/// whoever watches to leave.
+async fn perform(
+    args: &DemoArgs,
+    script: &Script,
+    broker: &Broker,
+    narrator: &mut Narrator,
+) -> Result<(), DemoError> {
+    let signal = shutdown::signal();
+    tokio::pin!(signal);
+    let ready = tokio::time::timeout(READY_MAX, narrator.until_current());
+    tokio::select! {
+        ready = ready => ready.map_err(|_| DemoError::NotReady)?,
+        left = &mut signal => return Ok(left?),
+    }
+    let begin = clock::now().plus_ms(500);
+    narrator.begin(begin);
+    tokio::select! {
+        result = script.serve(broker, begin) => result?,
+        told = narrator.tell() => told?,
+        left = &mut signal => return Ok(left?),
+    }
+    tokio::select! {
+        told = tokio::time::timeout(VERDICT_MAX, narrator.tell_until_settled()) => {
+            if let Ok(told) = told {
+                told?;
+            }
+        }
+        left = &mut signal => return Ok(left?),
+    }
+    narrator.conclude()?;
+    if args.exit {
+        return Ok(());
+    }
+    println!("\nThe incident is over; everything is still served. Ctrl-C ends it.");
+    Ok(signal.await?)
+}
+
+fn introduce(script: &Script, broker: SocketAddr, page: SocketAddr) -> Result<(), DemoError> {
+    let mut out = std::io::stdout().lock();
+    let seconds = script.length_ms() / 1000;
+    writeln!(
+        out,
+        "A recorded incident of a real Kafka Connect group, {seconds} s long."
+    )?;
+    if let Some(recorded) = script.recorded_on() {
+        writeln!(out, "Recorded on {recorded}.")?;
+    }
+    writeln!(out, "  page     http://{page}/")?;
+    writeln!(out, "  metrics  http://{page}/metrics")?;
+    writeln!(out, "  state    http://{page}/api/v1/state")?;
+    writeln!(out, "  broker   {broker}, topics:")?;
+    for topic in Topic::ALL {
+        writeln!(out, "             {}", script.topic_name(topic))?;
+    }
+    writeln!(out)?;
+    Ok(())
+}
+
+fn plan(script: &Script, broker: SocketAddr) -> Plan {
+    let bootstrap = ("bootstrap.servers".to_owned(), Hidden(broker.to_string()));
+    let settings = script.settings();
+    Plan {
+        groups: vec![ReadSettings {
+            properties: [bootstrap].into(),
+            group: settings.group.clone(),
+            offsets_topic: settings.offsets_topic.clone(),
+            config_topic: settings.config_topic.clone(),
+            status_topic: settings.status_topic.clone(),
+            worker_release: settings.worker_release.clone(),
+            own_worker: settings.own_worker.clone(),
+        }],
+        readiness: Readiness::Lenient,
+        series: SeriesLimits::default(),
+        agent: AgentStats {
+            build: build(),
+            ..AgentStats::default()
+        },
+        http: HttpLimits::default(),
+    }
+}

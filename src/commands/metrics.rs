@@ -39,3 +39,6 @@ pub fn run(args: MetricsArgs, out: &mut impl Write) -> io::Result<()> {
     };
     out.write_all(text.as_bytes())
 }
+
+#[cfg(test)]
+mod tests;

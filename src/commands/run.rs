@@ -8,7 +8,7 @@ use tokio::net::TcpListener;
 use crate::commands::exit::Exit;
 use crate::commands::wiring;
 use crate::config::{Config, ConfigFlags};
-use crate::run::agent::{self, Plan};
+use crate::run::agent::{Agent, Plan};
 use crate::run::shutdown::{self, Shutdown};
 use crate::show::http::HttpLimits;
 use crate::show::log;
@@ -61,25 +61,22 @@ async fn watch(config: &Config) -> Exit {
         return Exit::Failed;
     };
     let shutdown = Shutdown::new();
-    tokio::select! {
-        result = agent::run(plan, listener, &shutdown) => ended(result),
-        signal = shutdown::signal() => {
-            if let Err(error) = signal {
-                tracing::error!(%error, "signals cannot be listened to");
-            }
-            Exit::Ok
-        }
-    }
-}
-
-fn ended(result: Result<(), crate::read::kafka::ReadError>) -> Exit {
-    match result {
-        Ok(()) => Exit::Ok,
+    let agent = match Agent::start(plan, &shutdown) {
+        Ok(agent) => agent,
         Err(error) => {
             tracing::error!(%error, "kafka client not configured");
-            Exit::Config
+            return Exit::Config;
         }
-    }
+    };
+    let stop = async {
+        if let Err(error) = shutdown::signal().await {
+            tracing::error!(%error, "signals cannot be listened to");
+        }
+        shutdown.begin();
+    };
+    tokio::join!(agent.serve(listener, &shutdown), stop);
+    tracing::info!("ended");
+    Exit::Ok
 }
 
 /// Listens, or says what stands in the way.

@@ -51,7 +51,7 @@ pub struct Header {
 }
 
 /// The Kafka releases that took part in a recording.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KafkaReleases {
     /// Of the brokers.
     #[serde(default, skip_serializing_if = "Option::is_none")]

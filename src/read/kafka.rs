@@ -25,7 +25,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use evenkeel_core::facts::input::{Input, Topic};
+use evenkeel_core::facts::input::{Input, InputKind, Topic};
 use evenkeel_core::facts::time::ArrivalTime;
 use thiserror::Error;
 use tokio::sync::mpsc;
@@ -137,8 +137,17 @@ fn start_within(
 ) -> Result<ReaderHandle, ReadError> {
     check(&settings)?;
     let settings = Arc::new(settings);
-    let emitter = Arc::new(Emitter::new(inputs, now));
     let watched = Arc::new(Watched::new(&settings));
+    // Whatever the network does: what is watched is known at once. A channel that is full
+    // already gets the settings with the first answer of a broker.
+    let names = Input {
+        at: now(),
+        kind: InputKind::Settings(watched.names()),
+    };
+    if inputs.try_send(names).is_err() {
+        tracing::debug!("inputs are not taken yet");
+    }
+    let emitter = Arc::new(Emitter::new(inputs, now));
     let mut handle = ReaderHandle {
         emitter: Arc::clone(&emitter),
         topics: Vec::new(),

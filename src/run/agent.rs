@@ -44,53 +44,83 @@ pub struct Plan {
     pub http: HttpLimits,
 }
 
-/// Runs until `shutdown` begins.
-///
-/// # Errors
-/// A setting that the Kafka client does not take, found before anything is connected.
-pub async fn run(plan: Plan, listener: TcpListener, shutdown: &Shutdown) -> Result<(), ReadError> {
-    let pulse = Arc::new(Pulse::default());
-    let published = Published {
-        groups: plan
+/// A started agent: its groups are watched, nothing is served yet.
+#[derive(Debug)]
+pub struct Agent {
+    loops: JoinSet<()>,
+    published: watch::Receiver<Arc<Published>>,
+    pulse: Arc<Pulse>,
+    readiness: Readiness,
+    series: SeriesLimits,
+    http: HttpLimits,
+}
+
+// === impl Agent ===
+
+impl Agent {
+    /// Starts watching; ends when `shutdown` begins.
+    ///
+    /// # Errors
+    /// A setting that the Kafka client does not take, found before anything is connected.
+    pub fn start(plan: Plan, shutdown: &Shutdown) -> Result<Self, ReadError> {
+        let pulse = Arc::new(Pulse::of(plan.groups.len()));
+        let groups = plan
             .groups
             .iter()
             .map(|_| Arc::new(Answers::default()))
-            .collect(),
-        agent: AgentStats {
+            .collect();
+        let agent = AgentStats {
             started: Some(clock::now()),
             ..plan.agent
-        },
-    };
-    let (publisher, subscriber) = watch::channel(Arc::new(published));
-    let publisher = Arc::new(publisher);
-    let mut loops = JoinSet::new();
-    for (place, settings) in plan.groups.into_iter().enumerate() {
-        let (sender, inputs) = mpsc::channel(INPUTS_MAX);
-        let group: Arc<str> = Arc::from(settings.group.as_str());
-        let reader = kafka::start(settings, Arc::new(clock::now), sender)?;
-        let watcher = Watcher {
-            place,
-            group,
-            reader,
-            publisher: Arc::clone(&publisher),
-            pulse: Arc::clone(&pulse),
-            words: Words::default(),
         };
-        loops.spawn(watch_group(watcher, inputs, shutdown.ending()));
+        let (publisher, published) = watch::channel(Arc::new(Published { groups, agent }));
+        let publisher = Arc::new(publisher);
+        let mut loops = JoinSet::new();
+        for (place, settings) in plan.groups.into_iter().enumerate() {
+            let (sender, inputs) = mpsc::channel(INPUTS_MAX);
+            let group: Arc<str> = Arc::from(settings.group.as_str());
+            let watcher = Watcher {
+                place,
+                group,
+                reader: kafka::start(settings, Arc::new(clock::now), sender)?,
+                publisher: Arc::clone(&publisher),
+                pulse: Arc::clone(&pulse),
+                words: Words::default(),
+            };
+            loops.spawn(watch_group(watcher, inputs, shutdown.ending()));
+        }
+        Ok(Self {
+            loops,
+            published,
+            pulse,
+            readiness: plan.readiness,
+            series: plan.series,
+            http: plan.http,
+        })
     }
-    let site = Arc::new(Site::new(
-        subscriber,
-        pulse,
-        Arc::new(clock::now),
-        plan.readiness,
-        plan.series,
-    ));
-    http::serve(listener, site, plan.http, shutdown.ending().wait()).await;
-    let ended = async { while loops.join_next().await.is_some() {} };
-    if tokio::time::timeout(READERS_END_MAX, ended).await.is_err() {
-        tracing::warn!("a reader did not end in time");
+
+    /// What the groups' loops publish.
+    #[must_use]
+    pub fn published(&self) -> watch::Receiver<Arc<Published>> {
+        self.published.clone()
     }
-    Ok(())
+
+    /// Serves until `shutdown` begins, then ends everything in order.
+    pub async fn serve(mut self, listener: TcpListener, shutdown: &Shutdown) {
+        let now = Arc::new(clock::now);
+        let site = Site::new(self.published, self.pulse, now, self.readiness, self.series);
+        http::serve(
+            listener,
+            Arc::new(site),
+            self.http,
+            shutdown.ending().wait(),
+        )
+        .await;
+        let ended = async { while self.loops.join_next().await.is_some() {} };
+        if tokio::time::timeout(READERS_END_MAX, ended).await.is_err() {
+            tracing::warn!("a reader did not end in time");
+        }
+    }
 }
 
 async fn watch_group(mut watcher: Watcher, inputs: mpsc::Receiver<Input>, ending: Ending) {
@@ -142,7 +172,7 @@ impl group::Surroundings for Watcher {
                 .retain(|input| input.group != self.group);
             published.agent.inputs.extend(stats);
         });
-        self.pulse.beat(now);
+        self.pulse.beat(self.place, now);
     }
 }
 

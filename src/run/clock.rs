@@ -6,6 +6,7 @@ use evenkeel_core::facts::time::ArrivalTime;
 
 /// The agent's clock. A clock set before 1970 reads zero.
 #[must_use]
+#[allow(clippy::disallowed_methods, reason = "the clock of the agent")]
 pub fn now() -> ArrivalTime {
     let since = SystemTime::now()
         .duration_since(UNIX_EPOCH)

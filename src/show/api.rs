@@ -182,7 +182,8 @@ pub(super) fn reasons<'a>(
         input: reason.topic.map(Topic::label),
         topic: reason.topic.map(|topic| name(&answers.settings, topic)),
         reason: reason.why.label(),
-        text: text(reason, &answers.settings, agent),
+        text: searching(reason, &answers.settings, agent)
+            .unwrap_or_else(|| text(reason, &answers.settings, agent)),
     });
     texts.collect()
 }
@@ -193,6 +194,21 @@ fn name(settings: &Settings, topic: Topic) -> &str {
         Topic::Config => &settings.config_topic,
         Topic::Status => &settings.status_topic,
     }
+}
+
+/// While a topic is searched for the group's records: how far that is.
+fn searching(reason: &Reason, settings: &Settings, agent: &AgentStats) -> Option<String> {
+    let topic = reason.topic?;
+    let is_start = matches!(reason.why, Why::NotStarted | Why::CatchingUp { .. });
+    let start_up = agent.input(&settings.group, topic)?.start_up;
+    let start_up = start_up.filter(|start_up| is_start && start_up.ratio() < 1.0)?;
+    let percent = start_up.ratio() * 100.0;
+    let left = start_up.left_seconds();
+    let left = left.map_or_else(String::new, |left| format!(", {left:.0} s left"));
+    let name = name(settings, topic);
+    Some(format!(
+        "{name} is searched for the group's records: {percent:.0} %{left}"
+    ))
 }
 
 fn text(reason: &Reason, settings: &Settings, agent: &AgentStats) -> String {

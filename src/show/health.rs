@@ -96,6 +96,12 @@ fn is_done_without(input: &InputAnswer) -> bool {
         && matches!(input.trouble, Some(Trouble::Denied | Trouble::Missing))
 }
 
+/// Whether anything is known of a topic: before that a lag of zero means nothing.
+#[must_use]
+pub fn is_heard_of(input: &InputAnswer) -> bool {
+    input.caught_up || input.records > 0 || input.lag_records > 0
+}
+
 /// What is wrong with one input: the trouble itself if there is one, since it
 /// explains the others.
 fn of_input(topic: Topic, input: Option<&InputAnswer>, now: ArrivalTime) -> Option<Reason> {
@@ -103,6 +109,7 @@ fn of_input(topic: Topic, input: Option<&InputAnswer>, now: ArrivalTime) -> Opti
         None => Why::NotStarted,
         Some(input) => match (input.trouble, input.caught_up, input.confirmed) {
             (Some(trouble), _, _) => Why::Trouble(trouble),
+            (None, false, _) if !is_heard_of(input) => Why::NotStarted,
             (None, false, _) => Why::CatchingUp {
                 lag_records: input.lag_records,
             },

@@ -139,4 +139,4 @@ impl Repeats {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

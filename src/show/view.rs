@@ -93,28 +93,40 @@ pub struct View {
     pub now: Option<ArrivalTime>,
 }
 
-/// When the loop last turned. Written by the loop, read by `/livez`.
-#[derive(Debug, Default)]
+/// When the loops last turned, one a group. Written by the loops, read by `/livez`.
+#[derive(Debug)]
 pub struct Pulse {
     // Zero until the first turn: no agent clock reads 1970.
-    last_ms: AtomicI64,
+    last_ms: Vec<AtomicI64>,
 }
 
 // === impl Pulse ===
 
 impl Pulse {
-    /// The loop turned at `now`.
-    pub fn beat(&self, now: ArrivalTime) {
-        self.last_ms.store(now.0, Ordering::Relaxed);
+    /// The pulse of so many loops, none of which turned yet.
+    #[must_use]
+    pub fn of(loops: usize) -> Self {
+        Self {
+            last_ms: (0..loops).map(|_| AtomicI64::new(0)).collect(),
+        }
     }
 
-    /// When it last turned; `None` before the first time.
+    /// The loop of this group turned at `now`.
+    pub fn beat(&self, group: usize, now: ArrivalTime) {
+        if let Some(last_ms) = self.last_ms.get(group) {
+            last_ms.store(now.0, Ordering::Relaxed);
+        }
+    }
+
+    /// When the slowest of them last turned; `None` before each did once.
     #[must_use]
     pub fn last(&self) -> Option<ArrivalTime> {
-        match self.last_ms.load(Ordering::Relaxed) {
-            0 => None,
-            ms => Some(ArrivalTime(ms)),
-        }
+        let oldest = self
+            .last_ms
+            .iter()
+            .map(|last_ms| last_ms.load(Ordering::Relaxed))
+            .min()?;
+        (oldest != 0).then_some(ArrivalTime(oldest))
     }
 }
 

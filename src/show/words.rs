@@ -6,11 +6,18 @@ use std::sync::Arc;
 use evenkeel_core::answers::{Answers, Mode, Outcome, RoundAnswer};
 use evenkeel_core::engine::{Change, Engine};
 use evenkeel_core::facts::input::{Topic, Trouble};
+use evenkeel_core::facts::time::ArrivalTime;
 use tracing::{debug, info, warn};
+
+use crate::show::log::Repeats;
 
 /// Remembers what was said, so that it is said once.
 #[derive(Debug, Default)]
 pub struct Words {
+    repeats: Repeats,
+    // When answers were last looked at: changes come without a time of ours.
+    now: Option<ArrivalTime>,
+    undecoded: BTreeMap<(Topic, String), u64>,
     findings: BTreeMap<(&'static str, String), String>,
     troubles: BTreeMap<Topic, Trouble>,
     mode: Option<Mode>,
@@ -21,20 +28,32 @@ pub struct Words {
 
 impl Words {
     /// Says what an input changed.
-    pub fn change(&self, group: &Arc<str>, engine: &Engine, change: &Change) {
+    pub fn change(&mut self, group: &Arc<str>, engine: &Engine, change: &Change) {
         // What was read of the past is told by the state, not retold line by line.
         if !self.fresh && !matches!(change, Change::CaughtUp { .. }) {
             return;
         }
+        let now = self.now.unwrap_or(ArrivalTime(0));
         match change {
-            Change::Settled(round) => settled(group, &engine.describe(round)),
+            Change::Settled(round) => {
+                let round = engine.describe(round);
+                let outcome = round.outcome.map_or("open", Outcome::label);
+                if matches!(round.outcome, Some(Outcome::Completed | Outcome::Emptied)) {
+                    settled(group, &round, outcome, 0);
+                // A loop settles hundreds of them a second.
+                } else if let Some(left_out) = self.repeats.say(outcome, now) {
+                    settled(group, &round, outcome, left_out);
+                }
+            }
             Change::Missing {
                 first,
                 count,
                 outcome,
             } => {
                 let outcome = outcome.label();
-                info!(%group, first, count, outcome, "generations without a record");
+                if let Some(left_out) = self.repeats.say(&format!("missing {outcome}"), now) {
+                    info!(%group, first, count, outcome, left_out, "generations without a record");
+                }
             }
             Change::Created {
                 incarnation,
@@ -51,7 +70,9 @@ impl Words {
 
     /// Says what is new in the answers: findings, troubles, what the agent can see.
     pub fn answers(&mut self, group: &Arc<str>, answers: &Answers) {
+        self.now = answers.arrived.or(self.now);
         self.say_troubles(group, answers);
+        self.say_undecoded(group, answers);
         self.say_findings(group, answers);
         if self.mode != Some(answers.mode) {
             info!(%group, mode = answers.mode.label(), "mode");
@@ -64,6 +85,38 @@ impl Words {
                 warn!(%group, "answers are withdrawn: an input was not confirmed current");
             }
             self.fresh = answers.fresh;
+        }
+    }
+
+    fn say_undecoded(&mut self, group: &Arc<str>, answers: &Answers) {
+        let now = self.now.unwrap_or(ArrivalTime(0));
+        for input in &answers.inputs {
+            let decode = input
+                .decode_errors
+                .iter()
+                .map(|(kind, count)| (kind, *count, true));
+            let unknown = input
+                .unknown
+                .iter()
+                .map(|(kind, count)| (kind, *count, false));
+            for (kind, records, is_error) in decode.chain(unknown) {
+                let said = self
+                    .undecoded
+                    .entry((input.topic, kind.clone()))
+                    .or_default();
+                let key = format!("undecoded {} {kind}", input.topic.label());
+                // The counters are totals, so what a line leaves out is in the next one.
+                if records <= *said || self.repeats.say(&key, now).is_none() {
+                    continue;
+                }
+                *said = records;
+                let input = input.topic.label();
+                if is_error {
+                    warn!(%group, input, error = %kind, records, "records not decoded");
+                } else {
+                    info!(%group, input, version = %kind, records, "records of an unknown kind");
+                }
+            }
         }
     }
 
@@ -110,9 +163,8 @@ impl Words {
     }
 }
 
-fn settled(group: &Arc<str>, round: &RoundAnswer) {
+fn settled(group: &Arc<str>, round: &RoundAnswer, outcome: &'static str, left_out: u64) {
     let generation = round.generation;
-    let outcome = round.outcome.map_or("open", Outcome::label);
     let rule = round.settled_by.unwrap_or_default();
     let assigned: usize = round
         .members
@@ -127,8 +179,11 @@ fn settled(group: &Arc<str>, round: &RoundAnswer) {
     let members = round.members.len();
     let delay_ms = round.delay_ms;
     if matches!(round.outcome, Some(Outcome::Completed | Outcome::Emptied)) {
-        debug!(%group, generation, outcome, rule, members, assigned, revoked, delay_ms, "generation");
+        debug!(%group, generation, outcome, rule, members, assigned, revoked, delay_ms, left_out, "generation");
     } else {
-        info!(%group, generation, outcome, rule, members, assigned, revoked, delay_ms, "generation");
+        info!(%group, generation, outcome, rule, members, assigned, revoked, delay_ms, left_out, "generation");
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,10 +5,14 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use clap::{Args, Subcommand};
+use evenkeel_testbed::control::{Control, Listener, ask};
 use evenkeel_testbed::{
     BrokerSpec, Cluster, ClusterSpec, ClusterState, GroupSpec, Version, WorkerSpec,
     block_interrupts, take_down, wait_for_interrupt,
 };
+
+/// Time between two looks for a verb from another terminal.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
@@ -24,6 +28,57 @@ pub(crate) enum Command {
         #[command(flatten)]
         place: Place,
     },
+    /// Starts a stopped broker or worker on the port and folder it had
+    Start(Name),
+    /// Ends a broker or worker in order (SIGTERM)
+    Stop(Name),
+    /// Ends it without a word (SIGKILL)
+    Kill(Name),
+    /// Lets it stand still with open sockets (SIGSTOP)
+    Freeze(Name),
+    /// Lets it go on (SIGCONT)
+    Thaw(Name),
+    /// Stops it, changes settings or release, starts it
+    Restart {
+        #[command(flatten)]
+        name: Name,
+        /// A setting, name=value; may be given again
+        #[arg(long = "set", value_parser = setting)]
+        settings: Vec<(String, String)>,
+        /// Another release, for workers
+        #[arg(long)]
+        version: Option<Version>,
+    },
+    /// Adds a worker to a group
+    AddWorker {
+        #[command(flatten)]
+        place: Place,
+        #[arg(long, default_value = "connect")]
+        group: String,
+        #[arg(long, default_value_t = Version::DEFAULT)]
+        version: Version,
+        /// A setting, name=value; may be given again
+        #[arg(long = "set", value_parser = setting)]
+        settings: Vec<(String, String)>,
+    },
+    /// Prints what the brokers' and workers' logs say of a group so far
+    Truth {
+        #[command(flatten)]
+        place: Place,
+        #[arg(long, default_value = "connect")]
+        group: String,
+        /// Everything, times included
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+#[derive(Args)]
+pub(crate) struct Name {
+    #[command(flatten)]
+    place: Place,
+    /// For example worker-2 or broker-1
+    name: String,
 }
 
 #[derive(Args)]
@@ -58,6 +113,9 @@ pub(crate) struct Up {
     /// offsets.topic.num.partitions
     #[arg(long, default_value_t = 5)]
     offsets_partitions: u16,
+    /// Replicas of the internal topics; 2 with two brokers survives the loss of one
+    #[arg(long, default_value_t = 1)]
+    replicas: u16,
     /// group.initial.rebalance.delay.ms
     #[arg(long, default_value_t = 0)]
     initial_rebalance_delay_ms: u32,
@@ -91,16 +149,58 @@ pub(crate) fn run(command: &Command) -> anyhow::Result<()> {
             Ok(())
         }
         Command::Show { place } => {
-            let file = place.file()?;
-            let state = ClusterState::read(&file)?
-                .with_context(|| format!("no cluster: {} does not exist", file.display()))?;
-            print(&state);
+            print(&place.state()?);
             Ok(())
         }
+        Command::Start(name) => name.ask(|name| Control::Start { name }),
+        Command::Stop(name) => name.ask(|name| Control::Stop { name }),
+        Command::Kill(name) => name.ask(|name| Control::Kill { name }),
+        Command::Freeze(name) => name.ask(|name| Control::Freeze { name }),
+        Command::Thaw(name) => name.ask(|name| Control::Thaw { name }),
+        Command::Restart {
+            name,
+            settings,
+            version,
+        } => name.ask(|name| Control::Restart {
+            name,
+            settings: settings.iter().cloned().collect(),
+            version: *version,
+        }),
+        Command::AddWorker {
+            place,
+            group,
+            version,
+            settings,
+        } => place.ask(&Control::AddWorker {
+            group_id: group.clone(),
+            version: *version,
+            settings: settings.iter().cloned().collect(),
+        }),
+        Command::Truth { place, group, json } => place.ask(&Control::Truth {
+            group_id: group.clone(),
+            json: *json,
+        }),
+    }
+}
+
+impl Name {
+    fn ask(&self, control: impl FnOnce(String) -> Control) -> anyhow::Result<()> {
+        self.place.ask(&control(self.name.clone()))
     }
 }
 
 impl Place {
+    fn state(&self) -> anyhow::Result<ClusterState> {
+        let file = self.file()?;
+        ClusterState::read(&file)?
+            .with_context(|| format!("no cluster: {} does not exist", file.display()))
+    }
+
+    fn ask(&self, control: &Control) -> anyhow::Result<()> {
+        println!("{}", ask(&self.state()?.folder, control)?);
+        Ok(())
+    }
+
     fn file(&self) -> anyhow::Result<PathBuf> {
         if let Some(file) = &self.state {
             return Ok(file.clone());
@@ -135,9 +235,9 @@ fn start(up: &Up) -> anyhow::Result<()> {
             count: up.brokers,
             version: up.broker_version,
             offsets_partitions: up.offsets_partitions,
+            offsets_replicas: up.replicas,
             initial_rebalance_delay_ms: up.initial_rebalance_delay_ms,
             settings: up.broker_settings.iter().cloned().collect(),
-            ..BrokerSpec::default()
         },
         groups: up
             .groups
@@ -146,12 +246,17 @@ fn start(up: &Up) -> anyhow::Result<()> {
             .collect(),
         jmx: up.jmx,
     };
-    let cluster = Cluster::start(&spec)?;
+    let mut cluster = Cluster::start(&spec)?;
+    let listener = Listener::open(&cluster)?;
     let state = cluster.state();
     state.write(&file)?;
     print(&state);
     eprintln!("\nCtrl-C or `cargo xtask cluster down` ends it");
-    while !wait_for_interrupt(Duration::from_secs(3600)) {}
+    while !wait_for_interrupt(LOOK_EVERY) {
+        if listener.serve(&mut cluster)? {
+            cluster.state().write(&file)?;
+        }
+    }
     drop(cluster);
     if file.exists() {
         std::fs::remove_file(&file).with_context(|| format!("remove {}", file.display()))?;

@@ -1,7 +1,7 @@
 //! `cargo xtask kafka`: which published Kafka releases this machine can run.
 
 use clap::Subcommand;
-use evenkeel_testbed::{Artifact, JarCache, Version};
+use evenkeel_testbed::{Artifact, Cluster, JarCache, Version};
 
 /// Releases the testbed is tried with: the newest of each line that behaves differently.
 const RELEASES: [Version; 11] = [
@@ -25,10 +25,28 @@ pub(crate) enum Command {
         /// Releases to resolve, for example 4.4.0; without any, the list this testbed knows
         versions: Vec<Version>,
     },
+    /// Runs a broker and a worker once and keeps their classes, so that clusters start faster
+    Warm {
+        /// Releases to run, for example 4.4.0
+        #[arg(default_values_t = [Version::DEFAULT])]
+        versions: Vec<Version>,
+    },
 }
 
 pub(crate) fn run(command: &Command) -> anyhow::Result<()> {
-    let Command::Jars { versions } = command;
+    match command {
+        Command::Jars { versions } => jars(versions),
+        Command::Warm { versions } => {
+            for version in versions {
+                Cluster::warm(*version, *version)?;
+                println!("{version} is warm");
+            }
+            Ok(())
+        }
+    }
+}
+
+fn jars(versions: &[Version]) -> anyhow::Result<()> {
     let cache = JarCache::open()?;
     let versions: &[Version] = if versions.is_empty() {
         &RELEASES

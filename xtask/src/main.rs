@@ -1,7 +1,15 @@
 //! Everything a contributor runs: dispatches to one module a subcommand.
 
+// Tests may unwrap: a panic there is the failure that is wanted.
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
+mod cargo;
 mod cluster;
+mod docs;
 mod kafka;
+mod scenarios;
+mod test;
+mod tidy;
 
 use clap::{Parser, Subcommand};
 
@@ -14,17 +22,28 @@ struct Args {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Everything CI runs
+    Test(test::Test),
+    /// The rules of the house that no compiler holds
+    Tidy(tidy::Tidy),
+    /// Writes the generated documents, or checks them
+    Docs(docs::Docs),
     /// Published Kafka releases in the local cache
     #[command(subcommand)]
     Kafka(kafka::Command),
     /// A real Kafka and Connect cluster on loopback
     #[command(subcommand)]
     Cluster(cluster::Command),
+    Scenarios(scenarios::Scenarios),
 }
 
 fn main() -> anyhow::Result<()> {
     match Args::parse().command {
+        Command::Test(args) => test::run(&args),
+        Command::Tidy(args) => tidy::run(&args),
+        Command::Docs(args) => docs::run(&args),
         Command::Kafka(command) => kafka::run(&command),
         Command::Cluster(command) => cluster::run(&command),
+        Command::Scenarios(args) => scenarios::run(&args),
     }
 }

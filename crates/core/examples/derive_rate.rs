@@ -2,6 +2,11 @@
 //! and derived: with members that stay the same, and with all of them changing.
 //!
 //! `cargo run --release -p evenkeel-core --features encode --example derive_rate`
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_macros,
+    reason = "measures the core from outside"
+)]
 
 use std::time::Instant;
 

@@ -44,3 +44,11 @@ pub const WHOLE_GAP_MS_MAX: i64 = 60_000;
 /// Task numbers held in a dense table; larger ones, which only damaged bytes have, cost
 /// a tree instead of memory.
 pub const TASKS_DENSE_MAX: usize = 10_000;
+
+/// Tasks of one connector that are taken as configured. A commit may name any number; more
+/// than this is a damaged or hostile record, and the rest is left out with a finding.
+pub const TASKS_PER_CONNECTOR_MAX: i32 = 10_000;
+
+/// Connector names remembered. Names are never forgotten while the agent runs, so a
+/// script that creates and deletes for ever must meet a bound: later names share one.
+pub const NAMES_MAX: usize = 200_000;

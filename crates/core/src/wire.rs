@@ -19,12 +19,17 @@ mod error;
 mod json;
 mod names;
 
+#[cfg(feature = "encode")]
+pub mod attack;
 pub mod config_record;
 pub mod connect_protocol;
+pub mod consumer_protocol;
+pub mod consumer_record;
 pub mod contents;
 #[cfg(feature = "encode")]
 pub mod encode;
 pub mod group_record;
+pub mod offset_commit;
 pub mod offsets_key;
 pub mod redact;
 pub mod settings;

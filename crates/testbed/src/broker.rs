@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 
+use crate::archive;
 use crate::format::{self, Quorum};
 use crate::jars::{Artifact, JarCache};
 use crate::logging;
@@ -148,7 +149,11 @@ impl Broker {
         self.role != Role::Controller
     }
 
-    pub(crate) fn spawn(&mut self, cache: &JarCache) -> anyhow::Result<()> {
+    pub(crate) fn spawn(
+        &mut self,
+        cache: &JarCache,
+        training: Option<&Path>,
+    ) -> anyhow::Result<()> {
         if self.process.is_some() {
             bail!("{} is running already", self.name);
         }
@@ -159,14 +164,15 @@ impl Broker {
             Role::Controller => CONTROLLER_HEAP_MB,
             Role::Broker | Role::Combined => BROKER_HEAP_MB,
         };
+        let artifact = Artifact::Broker(self.version);
         let mut command = jvm(cache.tools(), heap);
         command
+            .args(archive::option(cache, artifact, training)?)
             .args(logging)
-            .args(["-cp", &cache.class_path(Artifact::Broker(self.version))?])
+            .args(["-cp", &cache.class_path(artifact)?])
             .arg("kafka.Kafka")
             .arg(&file);
-        let output = self.folder.join(format!("{}.out", self.name));
-        self.process = Some(Process::start(&self.name, command, &output)?);
+        self.process = Some(Process::start(&self.name, command, &self.log())?);
         Ok(())
     }
 

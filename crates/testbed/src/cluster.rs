@@ -3,11 +3,12 @@
 mod observe;
 mod verbs;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, bail};
 
+use crate::archive;
 use crate::broker::{Broker, Role};
 use crate::fixtures;
 use crate::folder::Folder;
@@ -38,6 +39,8 @@ pub struct Cluster {
     groups: Vec<Group>,
     script: Vec<TruthEvent>,
     jmx: bool,
+    training: bool,
+    replicas: u16,
     version: Version,
     cache: JarCache,
     folder: Folder,
@@ -50,7 +53,24 @@ impl Cluster {
     /// # Errors
     /// When jars cannot be resolved or a process does not start; nothing stays behind.
     pub fn start(spec: &ClusterSpec) -> anyhow::Result<Cluster> {
-        let mut cluster = Cluster::start_brokers(&spec.brokers, spec.jmx)?;
+        Cluster::launch(spec, false)
+    }
+
+    /// Makes the class data archives of two releases, with which later clusters start faster.
+    ///
+    /// # Errors
+    /// When the short run that makes them fails.
+    pub fn warm(broker: Version, worker: Version) -> anyhow::Result<()> {
+        archive::make(&JarCache::open()?, broker, worker)
+    }
+
+    /// As [`Cluster::start`], but processes that end in order leave class data archives.
+    pub(crate) fn train(spec: &ClusterSpec) -> anyhow::Result<Cluster> {
+        Cluster::launch(spec, true)
+    }
+
+    fn launch(spec: &ClusterSpec, training: bool) -> anyhow::Result<Cluster> {
+        let mut cluster = Cluster::launch_brokers(&spec.brokers, spec.jmx, training)?;
         for group in &spec.groups {
             cluster.add_group(group)?;
         }
@@ -72,6 +92,10 @@ impl Cluster {
     /// # Errors
     /// When jars cannot be resolved or a broker does not start.
     pub fn start_brokers(spec: &BrokerSpec, jmx: bool) -> anyhow::Result<Cluster> {
+        Cluster::launch_brokers(spec, jmx, false)
+    }
+
+    fn launch_brokers(spec: &BrokerSpec, jmx: bool, training: bool) -> anyhow::Result<Cluster> {
         let cache = JarCache::open()?;
         cache.jars(Artifact::Broker(spec.version))?;
         let folder = Folder::create()?;
@@ -105,6 +129,8 @@ impl Cluster {
             groups: Vec::new(),
             script: Vec::new(),
             jmx,
+            training,
+            replicas: spec.offsets_replicas,
             version: spec.version,
             cache,
             folder,
@@ -117,6 +143,11 @@ impl Cluster {
     /// The temporary folder; files put here vanish with the cluster.
     pub fn folder(&self) -> &Path {
         self.folder.path()
+    }
+
+    /// Where processes leave their class data archives, in a training run.
+    fn training(&self) -> Option<PathBuf> {
+        self.training.then(|| self.folder.path().to_owned())
     }
 
     /// `bootstrap.servers` of all brokers.
@@ -188,7 +219,7 @@ impl Cluster {
         let artifact = Artifact::Worker(spec.version);
         self.cache.jars(artifact)?;
         fixtures::connectors(&self.cache, artifact)?;
-        let bootstrap = self.bootstrap();
+        let brokers = (self.bootstrap(), self.replicas);
         let name = format!("worker-{}", self.workers.len() + 1);
         let locks = self.cache.root().join("ports");
         let jmx_port = self.jmx.then(|| Port::reserve(&locks)).transpose()?;
@@ -198,7 +229,7 @@ impl Cluster {
             .iter_mut()
             .find(|group| group.group_id == group_id)
             .with_context(|| format!("no group {group_id}"))?;
-        let worker = Worker::prepare(&name, spec, group, &bootstrap, ports, self.folder.path())?;
+        let worker = Worker::prepare(&name, spec, group, &brokers, ports, self.folder.path())?;
         group.workers.push(name.clone());
         self.workers.push(worker);
         Ok(name)

@@ -39,12 +39,12 @@ const MANIFESTS: [Source; 2] = [
 /// cannot be compiled against for less.
 const CLASS_RELEASE: &str = "11";
 
-/// The class folder of the fixture connectors for one release of the worker.
+/// The jar of the fixture connectors for one release of the worker.
 pub(crate) fn connectors(cache: &JarCache, worker: Artifact) -> anyhow::Result<PathBuf> {
     compile(cache, "fixtures", &FIXTURES, &MANIFESTS, worker)
 }
 
-/// The class folder of the topic tool for one release of the broker.
+/// The jar of the topic tool for one release of the broker.
 pub(crate) fn admin(cache: &JarCache, broker: Artifact) -> anyhow::Result<PathBuf> {
     compile(cache, "admin", &ADMIN, &[], broker)
 }
@@ -59,29 +59,42 @@ fn compile(
     let mut hasher = DefaultHasher::new();
     (sources, manifests, CLASS_RELEASE).hash(&mut hasher);
     let entry = format!(
-        "classes/{name}-{}-{:016x}",
+        "compiled/{name}-{}-{:016x}",
         against.folder_name(),
         hasher.finish()
     );
     let class_path = cache.class_path(against)?;
-    cache
+    let jar = format!("{name}.jar");
+    let folder = cache
         .once(&entry, |folder| {
             let source_folder = folder.join("src");
+            let classes = folder.join("classes");
             write_all(&source_folder, sources)?;
-            write_all(&folder.join("META-INF/services"), manifests)?;
-            let output = Command::new(&cache.tools().javac)
+            write_all(&classes.join("META-INF/services"), manifests)?;
+            run(Command::new(&cache.tools().javac)
                 .args(["--release", CLASS_RELEASE, "-proc:none", "-nowarn"])
                 .args(["-cp", &class_path, "-d"])
-                .arg(folder)
-                .args(sources.iter().map(|(file, _)| source_folder.join(file)))
-                .output()
-                .context("run javac")?;
-            if !output.status.success() {
-                bail!("javac: {}", String::from_utf8_lossy(&output.stderr));
-            }
-            Ok(())
+                .arg(&classes)
+                .args(sources.iter().map(|(file, _)| source_folder.join(file))))?;
+            // A jar and not a folder: class data sharing refuses class paths with folders.
+            run(Command::new(&cache.tools().jar)
+                .args(["--create", "--file"])
+                .arg(folder.join(&jar))
+                .arg("-C")
+                .arg(&classes)
+                .arg("."))
         })
-        .with_context(|| format!("compile {name} against {}", against.folder_name()))
+        .with_context(|| format!("compile {name} against {}", against.folder_name()))?;
+    Ok(folder.join(jar))
+}
+
+fn run(command: &mut Command) -> anyhow::Result<()> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let output = command.output().with_context(|| format!("run {program}"))?;
+    if !output.status.success() {
+        bail!("{program}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    Ok(())
 }
 
 fn write_all(folder: &Path, files: &[Source]) -> anyhow::Result<()> {

@@ -7,9 +7,11 @@
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 mod admin;
+mod archive;
 mod broker;
 mod clock;
 mod cluster;
+pub mod control;
 mod fixtures;
 mod folder;
 mod format;
@@ -21,6 +23,7 @@ mod ports;
 mod process;
 mod properties;
 mod rest;
+pub mod scenario;
 mod spec;
 mod state;
 mod tools;

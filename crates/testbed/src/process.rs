@@ -1,11 +1,11 @@
 //! One child process: started, signalled, measured, and gone when dropped.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::OnceLock;
-use std::sync::mpsc::{self, Sender};
+use std::sync::mpsc::{self, SyncSender};
 use std::thread;
 use std::time::Duration;
 
@@ -14,16 +14,19 @@ use anyhow::{Context, anyhow};
 use crate::os;
 use crate::wait::wait_until;
 
-type Order = (Command, Sender<io::Result<Child>>);
+/// Lines of each kind that an error message quotes.
+const LAST_LINES: usize = 8;
+
+type Order = (Command, SyncSender<io::Result<Child>>);
 
 /// Starts a command on a thread that lives as long as this process.
 ///
 /// The kernel ties `PR_SET_PDEATHSIG` to the *thread* that forked: a cluster started by a
 /// test thread and kept in a static would die with that thread.
 pub(crate) fn spawn(mut command: Command) -> anyhow::Result<Child> {
-    static SPAWNER: OnceLock<Sender<Order>> = OnceLock::new();
+    static SPAWNER: OnceLock<SyncSender<Order>> = OnceLock::new();
     let spawner = SPAWNER.get_or_init(|| {
-        let (orders, inbox) = mpsc::channel::<Order>();
+        let (orders, inbox) = mpsc::sync_channel::<Order>(0);
         thread::spawn(move || {
             for (mut command, reply) in inbox {
                 // Whoever asked may be gone; then the child has no owner and must not live.
@@ -38,7 +41,7 @@ pub(crate) fn spawn(mut command: Command) -> anyhow::Result<Child> {
     });
     os::die_with_parent(&mut command);
     let program = command.get_program().to_string_lossy().into_owned();
-    let (reply, answer) = mpsc::channel();
+    let (reply, answer) = mpsc::sync_channel(0);
     spawner
         .send((command, reply))
         .map_err(|_| anyhow!("the thread that starts processes has ended"))?;
@@ -53,29 +56,29 @@ pub(crate) fn spawn(mut command: Command) -> anyhow::Result<Child> {
 pub struct Process {
     name: String,
     child: Child,
+    /// What it prints, and what it logs: a JVM that dies early says why in either.
     output: PathBuf,
+    log: PathBuf,
     frozen: bool,
 }
 
 impl Process {
-    /// Starts `command`; what it prints goes to `output`, appended.
-    pub(crate) fn start(
-        name: &str,
-        mut command: Command,
-        output: &Path,
-    ) -> anyhow::Result<Process> {
+    /// Starts `command`, which logs to `log`; what it prints is appended to a file beside it.
+    pub(crate) fn start(name: &str, mut command: Command, log: &Path) -> anyhow::Result<Process> {
+        let output = log.with_extension("out");
         let open = || -> anyhow::Result<File> {
             File::options()
                 .create(true)
                 .append(true)
-                .open(output)
+                .open(&output)
                 .with_context(|| format!("open {}", output.display()))
         };
         command.stdin(Stdio::null()).stdout(open()?).stderr(open()?);
         Ok(Process {
             name: name.to_owned(),
             child: spawn(command)?,
-            output: output.to_owned(),
+            output,
+            log: log.to_owned(),
             frozen: false,
         })
     }
@@ -103,11 +106,46 @@ impl Process {
         match self.ended()? {
             None => Ok(()),
             Some(status) => Err(anyhow!(
-                "{} ended with {status}; it printed last:\n{}",
+                "{} ended with {status}{}",
                 self.name,
-                tail(&self.output, 15)
+                self.last_words()
             )),
         }
+    }
+
+    /// The end of what it printed and of what it logged as an error.
+    pub(crate) fn last_words(&self) -> String {
+        let printed = fs::read_to_string(&self.output).unwrap_or_default();
+        let logged = fs::read_to_string(&self.log).unwrap_or_default();
+        // An error and the exceptions under it, without their frames.
+        let mut within_error = false;
+        let errors = logged
+            .lines()
+            .filter(|line| {
+                if line.starts_with(|first: char| first.is_ascii_digit()) {
+                    within_error = line.contains(" ERROR ");
+                }
+                within_error && !line.starts_with('\t')
+            })
+            .collect::<Vec<_>>();
+        let printed = printed.lines().collect::<Vec<_>>();
+        let mut words = String::new();
+        for lines in [printed, errors] {
+            for line in &lines[lines.len().saturating_sub(LAST_LINES)..] {
+                words.push_str("\n  ");
+                words.push_str(line);
+            }
+        }
+        words
+    }
+
+    /// Whether it has ended, without taking its exit status.
+    pub fn has_ended(&self) -> bool {
+        // "pid (name) state ...", where the name may hold anything, even a parenthesis.
+        fs::read_to_string(format!("/proc/{}/stat", self.pid()))
+            .ok()
+            .and_then(|stat| Some(stat.rsplit_once(") ")?.1.starts_with('Z')))
+            .unwrap_or(true)
     }
 
     /// SIGTERM, then waits for the end.
@@ -157,7 +195,7 @@ impl Process {
     /// # Errors
     /// When the process has ended.
     pub fn rss_kib(&self) -> anyhow::Result<u64> {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid()))
+        let status = fs::read_to_string(format!("/proc/{}/status", self.pid()))
             .with_context(|| format!("read the memory of {}", self.name))?;
         status
             .lines()
@@ -173,11 +211,4 @@ impl Drop for Process {
             self.child.wait().ok();
         }
     }
-}
-
-/// The last lines of a file, for error messages.
-pub(crate) fn tail(path: &Path, lines: usize) -> String {
-    let text = std::fs::read_to_string(path).unwrap_or_default();
-    let all: Vec<&str> = text.lines().collect();
-    all[all.len().saturating_sub(lines)..].join("\n")
 }

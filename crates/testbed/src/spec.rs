@@ -20,8 +20,8 @@ pub struct BrokerSpec {
     /// `offsets.topic.num.partitions`. Kafka's default is 50; 5 start faster and still tell
     /// a right hash from a wrong one.
     pub offsets_partitions: u16,
-    /// Replicas of `__consumer_offsets`. With 2 (and two brokers) the group survives the
-    /// loss of its coordinator.
+    /// Replicas of `__consumer_offsets` and of the topics of Connect. With 2 (and two
+    /// brokers) a group survives the loss of its coordinator.
     pub offsets_replicas: u16,
     /// `group.initial.rebalance.delay.ms`. Kafka's default is 3000. 0 keeps scripts exact:
     /// with a delay the number of first generations depends on who arrives within it.

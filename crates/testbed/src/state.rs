@@ -48,7 +48,10 @@ impl ClusterState {
         if let Some(folder) = file.parent() {
             fs::create_dir_all(folder).with_context(|| format!("create {}", folder.display()))?;
         }
-        fs::write(file, serde_json::to_vec_pretty(self)?)
+        // Readers must never see half of it: `show` may come while a verb is done.
+        let whole = file.with_extension("partial");
+        fs::write(&whole, serde_json::to_vec_pretty(self)?)
+            .and_then(|()| fs::rename(&whole, file))
             .with_context(|| format!("write {}", file.display()))
     }
 

@@ -5,7 +5,8 @@ use std::process::Command;
 
 use anyhow::{Context, bail};
 
-const PACKAGES: [&str; 2] = ["openjdk-17-jdk-headless", "maven"];
+/// Debian's default JDK is 17 or later, which every release here runs on.
+const PACKAGES: [&str; 2] = ["default-jdk-headless", "maven"];
 
 /// The line a person without root rights asks an administrator to run.
 pub fn apt_line() -> String {
@@ -17,6 +18,7 @@ pub fn apt_line() -> String {
 pub struct Tools {
     pub java: PathBuf,
     pub javac: PathBuf,
+    pub jar: PathBuf,
     pub mvn: PathBuf,
 }
 
@@ -26,11 +28,19 @@ impl Tools {
     /// # Errors
     /// Names what is missing and the line that installs it.
     pub fn find() -> anyhow::Result<Tools> {
-        let find = |name: &str| -> anyhow::Result<PathBuf> {
-            let home = std::env::var_os("JAVA_HOME").map(|home| PathBuf::from(home).join("bin"));
-            let path = std::env::var_os("PATH").unwrap_or_default();
-            home.into_iter()
-                .chain(std::env::split_paths(&path))
+        let home = std::env::var_os("JAVA_HOME").map(|home| PathBuf::from(home).join("bin"));
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let folders: Vec<PathBuf> = home
+            .into_iter()
+            .chain(std::env::split_paths(&path))
+            .collect();
+        Tools::find_in(&folders)
+    }
+
+    fn find_in(folders: &[PathBuf]) -> anyhow::Result<Tools> {
+        let find = |name: &str| {
+            folders
+                .iter()
                 .map(|folder| folder.join(name))
                 .find(|file| file.is_file())
                 .with_context(|| format!("{name} is not installed; as root: {}", apt_line()))
@@ -38,6 +48,7 @@ impl Tools {
         Ok(Tools {
             java: find("java")?,
             javac: find("javac")?,
+            jar: find("jar")?,
             mvn: find("mvn")?,
         })
     }
@@ -71,5 +82,29 @@ impl Tools {
             }
         }
         Tools::find()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_missing_comes_with_the_line_that_installs_it() {
+        let folder = std::env::temp_dir().join(format!("evenkeel-tools-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        // A runtime without a compiler is the usual half installation.
+        std::fs::write(folder.join("java"), "").unwrap();
+        let error = Tools::find_in(std::slice::from_ref(&folder))
+            .unwrap_err()
+            .to_string();
+        assert!(error.starts_with("javac is not installed"), "{error}");
+        assert!(error.ends_with(&apt_line()), "{error}");
+        for name in ["javac", "jar", "mvn"] {
+            std::fs::write(folder.join(name), "").unwrap();
+        }
+        let tools = Tools::find_in(&[PathBuf::from("nowhere"), folder.clone()]).unwrap();
+        assert_eq!(tools.mvn, folder.join("mvn"));
+        std::fs::remove_dir_all(folder).unwrap();
     }
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use serde_json::Value;
 
+use crate::archive;
 use crate::broker::jvm;
 use crate::fixtures;
 use crate::group::Group;
@@ -55,7 +56,7 @@ impl Worker {
         name: &str,
         spec: &WorkerSpec,
         group: &Group,
-        bootstrap: &str,
+        (bootstrap, replicas): &(String, u16),
         (port, jmx_port): (Port, Option<Port>),
         cluster_folder: &Path,
     ) -> anyhow::Result<Worker> {
@@ -66,14 +67,14 @@ impl Worker {
         properties::put(
             &mut properties,
             [
-                ("bootstrap.servers", bootstrap.to_owned()),
+                ("bootstrap.servers", bootstrap.clone()),
                 ("group.id", group.group_id.clone()),
                 ("config.storage.topic", group.config_topic.clone()),
                 ("offset.storage.topic", group.offset_topic.clone()),
                 ("status.storage.topic", group.status_topic.clone()),
-                ("config.storage.replication.factor", "1".to_owned()),
-                ("offset.storage.replication.factor", "1".to_owned()),
-                ("status.storage.replication.factor", "1".to_owned()),
+                ("config.storage.replication.factor", replicas.to_string()),
+                ("offset.storage.replication.factor", replicas.to_string()),
+                ("status.storage.replication.factor", replicas.to_string()),
                 // Kafka's default of 25 only costs start time here.
                 ("offset.storage.partitions", "1".to_owned()),
                 ("key.converter", json.clone()),
@@ -168,7 +169,11 @@ impl Worker {
         self.version = version;
     }
 
-    pub(crate) fn spawn(&mut self, cache: &JarCache) -> anyhow::Result<()> {
+    pub(crate) fn spawn(
+        &mut self,
+        cache: &JarCache,
+        training: Option<&Path>,
+    ) -> anyhow::Result<()> {
         if self.process.is_some() {
             bail!("{} is running already", self.name);
         }
@@ -181,7 +186,9 @@ impl Worker {
         properties::write(&self.properties, &self.properties_file())?;
         let logging = logging::configure(self.version, &self.name, &self.folder, &self.log())?;
         let mut command = jvm(cache.tools(), HEAP_MB);
-        command.args(logging);
+        command
+            .args(archive::option(cache, artifact, training)?)
+            .args(logging);
         if let Some(port) = self.jmx_port() {
             let rules = self.folder.join("jmx.yaml");
             fs::write(&rules, JMX_RULES).with_context(|| format!("write {}", rules.display()))?;
@@ -197,8 +204,7 @@ impl Worker {
             .args(["-cp", &class_path])
             .arg("org.apache.kafka.connect.cli.ConnectDistributed")
             .arg(self.properties_file());
-        let output = self.folder.join(format!("{}.out", self.name));
-        self.process = Some(Process::start(&self.name, command, &output)?);
+        self.process = Some(Process::start(&self.name, command, &self.log())?);
         Ok(())
     }
 

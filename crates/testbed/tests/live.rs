@@ -6,9 +6,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use evenkeel_testbed::truth::{Comparison, DepartureWay, TruthLog, Work};
-use evenkeel_testbed::{BrokerSpec, Cluster, ClusterSpec, TopicSpec, TopicVerb, wait_until};
-use serde_json::json;
+use evenkeel_testbed::truth::{Comparison, DepartureWay, Step, TruthLog, What, Work};
+use evenkeel_testbed::{
+    BrokerSpec, Cluster, ClusterSpec, TopicSpec, TopicVerb, WorkerSpec, wait_until,
+};
+use serde_json::{Value, json};
 
 const GROUP: &str = "connect";
 const MAX: Duration = Duration::from_secs(60);
@@ -156,6 +158,134 @@ fn a_cluster_and_its_truth() {
 fn lives(pid: u32, folder: &Path) -> bool {
     std::fs::read(format!("/proc/{pid}/cmdline"))
         .is_ok_and(|line| String::from_utf8_lossy(&line).contains(&*folder.to_string_lossy()))
+}
+
+fn create(cluster: &Cluster, name: &str, settings: &[(&str, &str)]) {
+    let mut config = json!({"connector.class": "FixtureSource", "poll.interval.ms": "50"});
+    for (key, value) in settings {
+        config[*key] = Value::from(*value);
+    }
+    let path = format!("/connectors/{name}/config");
+    wait_until("the worker to take a connector", MAX, || {
+        // 409 while a rebalance is under way.
+        let answer = cluster.request("worker-1", "PUT", &path, Some(&config))?;
+        answer.ok().map(Some)
+    })
+    .unwrap();
+}
+
+/// When an item of that name came to that step, in order.
+fn times(truth: &TruthLog, name: &str, step: Step) -> Vec<i64> {
+    let matches = |what: &What| matches!(what, What::Item { item, step: s } if item.name == name && *s == step);
+    let events = truth.events.iter().filter(|event| matches(&event.what));
+    events.map(|event| event.at_ms).collect()
+}
+
+#[test]
+fn fixtures_do_what_they_are_told() {
+    let mut spec = ClusterSpec::of(0);
+    spec.groups[0].workers =
+        vec![WorkerSpec::default().with("task.shutdown.graceful.timeout.ms", 1_000)];
+    let mut cluster = Cluster::start(&spec).unwrap();
+    let file = |name: &str| cluster.folder().join(name);
+    let (count, fail) = (file("count"), file("fail"));
+    std::fs::write(&count, "1").unwrap();
+    let tasks = |text: &'static str| ("tasks.max", text);
+
+    let fail_file = ("fail.file", fail.to_str().unwrap());
+    create(
+        &cluster,
+        "fails",
+        &[tasks("2"), ("fail.tasks", "1"), fail_file],
+    );
+    create(
+        &cluster,
+        "stubborn",
+        &[
+            tasks("1"),
+            ("start.delay.ms", "700"),
+            ("stop.delay.ms", "4000"),
+            ("stop.ignore.interrupt", "true"),
+        ],
+    );
+    create(
+        &cluster,
+        "same",
+        &[tasks("1"), ("reconfigure.every.ms", "200")],
+    );
+    create(
+        &cluster,
+        "counted",
+        &[tasks("5"), ("tasks.file", count.to_str().unwrap())],
+    );
+    for (name, tasks) in [("fails", 2), ("stubborn", 1), ("same", 1), ("counted", 1)] {
+        cluster
+            .await_state("worker-1", (name, tasks, "RUNNING"), MAX)
+            .unwrap();
+    }
+    let quiet = cluster.await_settled(GROUP, MAX).unwrap();
+    let began = times(&quiet, "stubborn-0", Step::StartBegins)[0];
+    assert!(times(&quiet, "stubborn-0", Step::StartEnds)[0] - began >= 700);
+
+    // Reconfiguration with the same content changes nothing; ten have been asked for by now.
+    std::thread::sleep(Duration::from_secs(2));
+    let truth = cluster.truth(GROUP).unwrap();
+    assert_eq!(truth.generations.len(), quiet.generations.len());
+
+    // A failure on demand hits the task it is meant for.
+    std::fs::write(&fail, "").unwrap();
+    wait_until("task fails-1 to fail", MAX, || {
+        let statuses = cluster.statuses("worker-1")?;
+        Ok((statuses.connectors["fails"].tasks[&1].state == "FAILED").then_some(()))
+    })
+    .unwrap();
+    let statuses = cluster.statuses("worker-1").unwrap();
+    assert_eq!(statuses.connectors["fails"].tasks[&0].state, "RUNNING");
+
+    // The task count follows the file, up and down.
+    for (text, tasks) in [("3", 3), ("2", 2)] {
+        std::fs::write(&count, text).unwrap();
+        cluster
+            .await_state("worker-1", ("counted", tasks, "RUNNING"), MAX)
+            .unwrap();
+    }
+
+    // Changing content restarts the task time and again.
+    create(
+        &cluster,
+        "changing",
+        &[
+            tasks("1"),
+            ("reconfigure.every.ms", "500"),
+            ("reconfigure.content", "changing"),
+        ],
+    );
+    wait_until("task changing-0 to start three times", MAX, || {
+        let truth = cluster.truth(GROUP)?;
+        Ok((times(&truth, "changing-0", Step::StartEnds).len() >= 3).then_some(()))
+    })
+    .unwrap();
+    cluster
+        .request("worker-1", "DELETE", "/connectors/changing", None)
+        .unwrap();
+
+    // A stop that takes too long is given up by the worker and ends when it said it would.
+    wait_until("the worker to delete a connector", MAX, || {
+        let path = "/connectors/stubborn";
+        let answer = cluster.request("worker-1", "DELETE", path, None)?;
+        answer.ok().map(Some)
+    })
+    .unwrap();
+    let truth = wait_until("task stubborn-0 to end", MAX, || {
+        let truth = cluster.truth(GROUP)?;
+        let ended = !times(&truth, "stubborn-0", Step::StopEnds).is_empty();
+        Ok(ended.then_some(truth))
+    })
+    .unwrap();
+    let at = |step| times(&truth, "stubborn-0", step)[0];
+    assert!(at(Step::StopTimedOut) - at(Step::StopAsked) >= 1_000);
+    assert!(at(Step::StopEnds) - at(Step::StopBegins) >= 4_000);
+    assert!(times(&truth, "stubborn-0", Step::StopInTime).is_empty());
 }
 
 const OWNER: &str = "EVENKEEL_TESTBED_OWNER";

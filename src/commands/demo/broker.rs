@@ -23,12 +23,12 @@ mod shared;
 mod store;
 #[cfg(test)]
 mod tests;
+mod types;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
 use tokio::net::TcpListener;
 use tokio::sync::{Mutex, watch};
 use tokio::task::JoinHandle;
@@ -37,6 +37,7 @@ pub use faults::Target;
 pub use groups::{GroupMember, GroupSpec};
 /// The APIs and errors that faults and counters name.
 pub use kafka_protocol::{ResponseError, messages::ApiKey};
+pub use types::{BrokerError, Marker, Record, TopicSpec};
 
 use log::PartitionLog;
 use request::RequestError;
@@ -45,58 +46,6 @@ use store::Store;
 
 /// Records appended under one lock.
 const APPEND_RECORDS_MAX: usize = 8_192;
-
-/// A topic to create.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TopicSpec {
-    pub name: String,
-    pub partitions: i32,
-}
-
-/// A record to append.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Record {
-    pub key: Option<Bytes>,
-    /// `None` is a tombstone.
-    pub value: Option<Bytes>,
-    pub timestamp_ms: i64,
-    /// `None` takes the next offset; a larger one leaves a hole, as compaction does.
-    pub offset: Option<i64>,
-}
-
-/// The control record that ends a transaction.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Marker {
-    pub producer_id: i64,
-    /// Committed, else aborted.
-    pub commit: bool,
-    pub timestamp_ms: i64,
-    /// As in [`Record`].
-    pub offset: Option<i64>,
-}
-
-/// What the broker cannot do for its owner.
-#[derive(Debug, thiserror::Error)]
-pub enum BrokerError {
-    #[error("embedded broker cannot listen on {address}")]
-    Listen {
-        address: SocketAddr,
-        #[source]
-        source: std::io::Error,
-    },
-    #[error("topic {topic} exists already")]
-    TopicExists { topic: String },
-    #[error("topic {topic} with {partitions} partitions is beyond the embedded broker's limits")]
-    TopicRefused { topic: String, partitions: i32 },
-    #[error("topic {topic} does not exist")]
-    UnknownTopic { topic: String },
-    #[error("partition {partition} of topic {topic} does not exist")]
-    UnknownPartition { topic: String, partition: i32 },
-    #[error("offset {offset} lies before the log end {end_offset}")]
-    OffsetBehindEnd { offset: i64, end_offset: i64 },
-    #[error("record batch not encoded: {0}")]
-    Encode(String),
-}
 
 /// A running broker. Clones are handles of the same one; it ends with [`Broker::shutdown`] or with its last handle.
 #[derive(Debug, Clone)]

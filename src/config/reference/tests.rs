@@ -1,10 +1,10 @@
 //! The committed files are what the declarations make, and hold what they promise.
 
 use super::*;
+use crate::config::golden::committed;
 use crate::config::overlay::leaves;
 use crate::config::tree::{GroupTree, Tree};
 use crate::config::validate;
-use crate::show::sample::committed;
 
 #[test]
 fn the_committed_files_are_up_to_date() {

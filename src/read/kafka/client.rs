@@ -76,7 +76,14 @@ pub(super) struct Context {
     topic: Topic,
     access: Option<std::sync::Arc<TopicAccess>>,
     lines: Mutex<LogWindow>,
+    said: Mutex<Said>,
 }
+
+/// The same trouble is said again after this long.
+const SAID_AGAIN: Duration = Duration::from_secs(300);
+
+/// The error that was said last, and when.
+type Said = Option<(RDKafkaErrorCode, Instant)>;
 
 #[derive(Debug)]
 struct LogWindow {
@@ -104,6 +111,7 @@ pub(super) fn create_for(
             lines: 0,
             left_out: 0,
         }),
+        said: Mutex::new(None),
     };
     config(settings, topic)?
         .create_with_context(context)
@@ -249,6 +257,19 @@ fn without_values(settings: &ReadSettings, text: &str) -> String {
 // === impl Context ===
 
 impl Context {
+    /// Whether this error is another one than the last that was said, or that was long ago.
+    fn is_news(&self, code: RDKafkaErrorCode) -> bool {
+        let mut said = self
+            .said
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        let old = said.is_some_and(|(last, at)| last == code && at.elapsed() < SAID_AGAIN);
+        if !old {
+            *said = Some((code, Instant::now()));
+        }
+        !old
+    }
+
     /// Whether a line may be logged now, and how many were left out before it.
     fn admit_line(&self) -> Option<u32> {
         let mut window = self
@@ -282,18 +303,9 @@ impl ClientContext for Context {
         if left_out > 0 {
             line.push_str(&format!(" ({left_out} lines left out before)"));
         }
+        // Whatever matters comes as an error, too, and is said once there.
         let topic = self.topic.label();
-        match level {
-            RDKafkaLogLevel::Emerg
-            | RDKafkaLogLevel::Alert
-            | RDKafkaLogLevel::Critical
-            | RDKafkaLogLevel::Error
-            | RDKafkaLogLevel::Warning => tracing::warn!(target: "librdkafka", topic, "{line}"),
-            RDKafkaLogLevel::Notice | RDKafkaLogLevel::Info => {
-                tracing::info!(target: "librdkafka", topic, "{line}");
-            }
-            RDKafkaLogLevel::Debug => tracing::debug!(target: "librdkafka", topic, "{line}"),
-        }
+        tracing::debug!(target: "librdkafka", topic, ?level, "{line}");
     }
 
     fn error(&self, error: KafkaError, reason: &str) {
@@ -306,9 +318,10 @@ impl ClientContext for Context {
         if let Some(access) = self.access.as_ref().filter(|_| connects) {
             access.connection(trouble);
         }
-        if self.admit_line().is_some() {
-            let topic = self.topic.label();
-            tracing::warn!(target: "librdkafka", topic, error = ?code, "{reason}");
+        // That all brokers are down follows from each one's own error.
+        if code != RDKafkaErrorCode::AllBrokersDown && self.is_news(code) {
+            let input = self.topic.label();
+            tracing::warn!(input, reason, "trouble with a broker");
         }
     }
 }

@@ -186,13 +186,13 @@ impl TopicAccess {
         let topic = self.topic;
         match trouble {
             Some(trouble) => {
-                tracing::warn!(
+                tracing::debug!(
                     topic = topic.label(),
                     trouble = trouble.label(),
                     "topic cannot be read"
                 );
             }
-            None => tracing::info!(topic = topic.label(), "topic can be read"),
+            None => tracing::debug!(topic = topic.label(), "topic can be read"),
         }
         emitter.send(InputKind::Access(Access { topic, trouble }))
     }

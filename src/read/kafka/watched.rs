@@ -59,6 +59,15 @@ impl Watched {
         }
     }
 
+    /// What is known before anything was asked: the names.
+    pub(super) fn names(&self) -> Settings {
+        self.state
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .settings
+            .clone()
+    }
+
     /// A reader found its topic with so many partitions, or could not (`None`).
     /// Returns once an input that says so was handed on.
     pub(super) fn report(

@@ -134,3 +134,29 @@ fn the_state_of_all_groups_or_of_one() {
         serde_json::json!(["connect-orders", "connect-b"])
     );
 }
+
+#[test]
+fn a_search_says_how_far_it_is() {
+    let mut answers = incident();
+    answers.fresh = false;
+    let first = &mut answers.inputs[0];
+    (first.caught_up, first.records, first.confirmed) = (false, 0, None);
+    let mut published = published(vec![answers]);
+    let told = |published: &Published| {
+        let (_, value) = ready_json(published, NOW);
+        value["groups"][0]["reasons"][0]["text"]
+            .as_str()
+            .unwrap()
+            .to_owned()
+    };
+    assert_eq!(
+        told(&published),
+        "nothing was heard of __consumer_offsets yet"
+    );
+    let start_up = published.agent.inputs[0].start_up.as_mut().unwrap();
+    (start_up.done, start_up.total, start_up.rate) = (300, 1_200, Some(100.0));
+    let text = "__consumer_offsets is searched for the group's records: 25 %, 9 s left";
+    assert_eq!(told(&published), text);
+    published.agent.inputs[0].start_up.as_mut().unwrap().rate = None;
+    assert!(told(&published).ends_with("records: 25 %"));
+}

@@ -3,6 +3,7 @@
 
 use evenkeel_core::answers::Mode;
 use evenkeel_core::facts::input::Topic;
+use evenkeel_core::wire::DecodeError;
 
 use super::group::GROUP;
 use super::{Count, Family, Label, MetricType, Scope, Values};
@@ -51,11 +52,11 @@ pub static INPUT_CAUGHT_UP: Family = gauge(
 
 pub static INPUT_START_UP: Family = gauge(
     "evenkeel_input_start_up_ratio",
-    "The part of the first reading of a topic that is done, from 0 to 1. Absent until its size is known.",
+    "The part of the first search through a topic that is done, from 0 to 1. Absent until its size is known, and for a topic that is read from its beginning.",
 )
 .unit("ratio")
 .labels(&[GROUP, INPUT])
-.count(Count::PerGroup(Topic::ALL.len()));
+.count(Count::OnDemand);
 
 pub static INPUT_LAG: Family = gauge(
     "evenkeel_input_lag_records",
@@ -84,7 +85,9 @@ pub static DECODE_ERRORS: Family = counter(
         values: Values::Open("a kind of decoding error; the set is fixed"),
     },
 ])
-.count(Count::OnDemand);
+.count(Count::PerGroup(
+    DecodeError::BINARY_LABELS.len() + 2 * DecodeError::TEXT_LABELS.len(),
+));
 
 pub static UNKNOWN_RECORDS: Family = counter(
     "evenkeel_unknown_records_total",

@@ -10,9 +10,10 @@ use std::process::{Command, Stdio};
 use evenkeel_core::answers::Answers;
 
 use super::*;
+use crate::config::golden::committed;
 use crate::show::catalog::{Count, Label, Scope, Values};
 use crate::show::families::{Samples, families};
-use crate::show::sample::{calm, committed, incident, member, view};
+use crate::show::sample::{calm, incident, member, view};
 use crate::show::view::View;
 
 /// Views that differ in what they show.

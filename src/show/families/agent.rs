@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use evenkeel_core::answers::{Answers, InputAnswer, Mode};
 use evenkeel_core::facts::input::Topic;
+use evenkeel_core::wire::DecodeError;
 
 use super::bound::largest;
 use super::{Collected, Value};
 use crate::show::catalog::{self as c, Family};
-use crate::show::health::Health;
+use crate::show::health::{Health, is_heard_of};
 use crate::show::view::View;
 
 /// The label `version` under which records beyond the bound are summed.
@@ -72,11 +73,10 @@ fn input<'a>(out: &mut Collected<'a>, view: &'a View, answers: &'a Answers, topi
         out.add(&c::INPUT_START_UP, labels, Value::Real(start_up.ratio()));
     }
     if let Some(input) = answer {
-        out.add(
-            &c::INPUT_LAG,
-            labels,
-            Value::Whole(input.lag_records.max(0)),
-        );
+        if is_heard_of(input) {
+            let lag = Value::Whole(input.lag_records.max(0));
+            out.add(&c::INPUT_LAG, labels, lag);
+        }
         undecoded(out, group, input, view.limits.subjects_max);
     }
 }
@@ -88,12 +88,14 @@ fn undecoded<'a>(
     subjects_max: usize,
 ) {
     let topic = input.topic.label();
-    for (kind, count) in &input.decode_errors {
-        out.add(
-            &c::DECODE_ERRORS,
-            [group, topic, kind],
-            Value::Count(*count),
-        );
+    // Counters start at zero, so that the first error is an increase.
+    let kinds: &'static [&'static str] = match input.topic {
+        Topic::Offsets => &DecodeError::BINARY_LABELS,
+        Topic::Config | Topic::Status => &DecodeError::TEXT_LABELS,
+    };
+    for kind in kinds {
+        let count = input.decode_errors.get(*kind).copied().unwrap_or(0);
+        out.add(&c::DECODE_ERRORS, [group, topic, kind], Value::Count(count));
     }
     // Summed, not dropped: these count records, and none may be lost.
     let mut other = input.unknown.get(OTHER).copied().unwrap_or(0);

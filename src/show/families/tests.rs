@@ -147,7 +147,7 @@ fn an_incident_in_numbers() {
             "1200",
         ),
         (
-            "evenkeel_input_start_up_ratio{group=connect-orders,input=status}",
+            "evenkeel_input_start_up_ratio{group=connect-orders,input=offsets}",
             "1",
         ),
         ("process_resident_memory_bytes{}", "12500000"),

@@ -94,6 +94,10 @@ fn the_start() {
     }
     assert_eq!(reasons(&answers, NOW), (false, false, all("catching_up")));
     for input in &mut answers.inputs {
+        (input.records, input.lag_records) = (0, 0);
+    }
+    assert_eq!(reasons(&answers, NOW), (false, false, all("not_started")));
+    for input in &mut answers.inputs {
         input.caught_up = true;
     }
     assert_eq!(reasons(&answers, NOW), (false, false, all("not_started")));

@@ -28,8 +28,8 @@ struct Server {
 impl Server {
     async fn start(groups: Vec<Answers>, limits: HttpLimits) -> Self {
         let (published, receiver) = watch::channel(Arc::new(sample::published(groups)));
-        let pulse = Arc::new(Pulse::default());
-        pulse.beat(sample::NOW);
+        let pulse = Arc::new(Pulse::of(1));
+        pulse.beat(0, sample::NOW);
         let now: crate::show::routes::Now = Arc::new(|| sample::NOW);
         let site = Site::new(
             receiver,

@@ -40,6 +40,17 @@ impl<'a> MakeWriter<'a> for Kept {
     }
 }
 
+/// The lines that some work writes at that level, without their time.
+pub(in crate::show) fn lines(level: LogLevel, work: impl FnOnce()) -> Vec<String> {
+    let kept = Kept::default();
+    subscriber::with_default(text(level, kept.clone(), false), work);
+    let lines = kept.lines();
+    let timeless = lines.iter().filter_map(|line| line.split_once(' '));
+    timeless
+        .map(|(_, line)| line.trim_start().to_owned())
+        .collect()
+}
+
 #[test]
 fn a_line_for_people() {
     let kept = Kept::default();

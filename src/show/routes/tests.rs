@@ -5,8 +5,8 @@ use crate::show::sample::{self, NOW};
 
 fn site(readiness: Readiness, now: ArrivalTime) -> Site {
     let (_, receiver) = watch::channel(Arc::new(sample::published(vec![sample::incident()])));
-    let pulse = Arc::new(Pulse::default());
-    pulse.beat(NOW);
+    let pulse = Arc::new(Pulse::of(1));
+    pulse.beat(0, NOW);
     let limits = SeriesLimits {
         subjects_max: 2,
         ..SeriesLimits::default()
@@ -157,7 +157,7 @@ fn alive_while_the_loop_turns() {
     assert_eq!(at(-60_000).status, 200);
 
     let (_, receiver) = watch::channel(Arc::new(Published::default()));
-    let pulse = Arc::new(Pulse::default());
+    let pulse = Arc::new(Pulse::of(1));
     let now: Now = Arc::new(|| NOW);
     let site = Site::new(
         receiver,

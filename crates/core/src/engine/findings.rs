@@ -27,6 +27,7 @@ pub(super) fn standing(state: &State) -> Vec<FindingAnswer> {
     config_partitions(state, &mut found);
     config_beyond_end(state, &mut found);
     config_hazards(state, &mut found);
+    tasks_beyond_limit(state, &mut found);
     deleted_unaccounted(state, &mut found);
     if let Some(newest) = state
         .group
@@ -122,6 +123,17 @@ fn config_hazards(state: &State, found: &mut Vec<FindingAnswer>) {
         );
         let name = state.names.name(now.connector).to_string();
         add(found, Kind::ConfigHazard, name, None, text);
+    }
+}
+
+fn tasks_beyond_limit(state: &State, found: &mut Vec<FindingAnswer>) {
+    for now in state.configured.connectors().filter(|now| now.left_out > 0) {
+        let text = format!(
+            "its commit names {} tasks more than are taken as configured",
+            now.left_out
+        );
+        let name = state.names.name(now.connector).to_string();
+        add(found, Kind::TasksBeyondLimit, name, None, text);
     }
 }
 

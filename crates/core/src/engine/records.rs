@@ -17,7 +17,6 @@ use crate::limits::{UNKNOWN_LABELS_MAX, WHOLE_GAP_MS_MAX};
 use crate::story::findings::Kind;
 use crate::story::rounds::{Next, Round};
 use crate::view::configured::Origin;
-use crate::wire::offsets_key::OffsetsKey;
 
 /// What was read of each topic, and what could not be.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -99,8 +98,11 @@ impl State {
             &mut self.names,
         ) {
             Ok(fact) => {
-                if matches!(fact, ConfigFact::Unknown) {
+                if fact == ConfigFact::Unknown {
                     tally.unknown("key");
+                    if config::is_status_key(record.key.as_deref()) {
+                        self.topic_swapped(Topic::Config, record.timestamp);
+                    }
                 }
                 let origin = Origin {
                     offset: record.offset,
@@ -133,6 +135,9 @@ impl State {
             Ok(fact) => {
                 if fact == StatusFact::Unknown {
                     tally.unknown("key");
+                    if status::is_config_key(record.key.as_deref()) {
+                        self.topic_swapped(Topic::Status, record.timestamp);
+                    }
                 }
                 self.statuses.apply(&fact, record.timestamp);
             }
@@ -140,12 +145,23 @@ impl State {
         }
     }
 
+    fn topic_swapped(&mut self, topic: Topic, recorded: Option<EventTime>) {
+        let (name, holds) = match topic {
+            Topic::Status => (&self.settings.status_topic, "the config topic"),
+            Topic::Config | Topic::Offsets => (&self.settings.config_topic, "the status topic"),
+        };
+        self.findings
+            .raise(Kind::TopicSwapped, name.clone(), recorded, || {
+                format!("holds records of {holds}: were config_topic and status_topic swapped?")
+            });
+    }
+
     fn take_offsets_record(&mut self, record: &Record, at: ArrivalTime) {
-        match record.key.as_deref().map(OffsetsKey::decode) {
-            Some(Ok(OffsetsKey::GroupMetadata { .. })) => {}
+        match group::is_group_key(record.key.as_deref()) {
+            Ok(true) => {}
             // The reader passes on only the group's own metadata records.
-            Some(Ok(_)) | None => return self.tallies.offsets.unknown("key"),
-            Some(Err(error)) => return self.tallies.offsets.undecodable(error.label()),
+            Ok(false) => return self.tallies.offsets.unknown("key"),
+            Err(error) => return self.tallies.offsets.undecodable(error.label()),
         }
         let live = self
             .progress

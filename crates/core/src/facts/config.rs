@@ -67,3 +67,9 @@ pub fn decode(
         (ConfigKey::Unknown, _) => ConfigFact::Unknown,
     })
 }
+
+/// Whether a key is one that only the status topic has.
+#[must_use]
+pub fn is_status_key(key: Option<&[u8]>) -> bool {
+    key.is_some_and(|key| key.starts_with(b"status-task-") || key.starts_with(b"status-connector-"))
+}

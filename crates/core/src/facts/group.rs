@@ -18,6 +18,7 @@ use crate::wire::connect_protocol::{
     Assignment, CONFIG_MISMATCH, Claim as WireClaim, ItemList, Subscription,
 };
 use crate::wire::group_record::{GroupMetadata, Member as WireMember};
+use crate::wire::offsets_key::OffsetsKey;
 use crate::wire::{DecodeError, Decoded, Unknown};
 
 /// What a group record turned out to be.
@@ -32,6 +33,15 @@ pub enum GroupFact {
     ForeignType(String),
     /// A value version of a later release.
     Unknown(Unknown),
+}
+
+/// Whether a key of the offsets topic is that of a group-metadata record.
+///
+/// # Errors
+/// Bytes that are no key.
+pub fn is_group_key(key: Option<&[u8]>) -> Result<bool, DecodeError> {
+    let key = key.map(OffsetsKey::decode).transpose()?;
+    Ok(matches!(key, Some(OffsetsKey::GroupMetadata { .. })))
 }
 
 /// Reads the value of a group-metadata record. `before` is the record before it.

@@ -7,9 +7,14 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::limits::NAMES_MAX;
+
 /// Kafka's task number for the connector instance itself
 /// (`ConnectProtocol.CONNECTOR_TASK`).
 pub const CONNECTOR_TASK: i32 = -1;
+
+/// What all names share that came after [`NAMES_MAX`] others.
+const OTHER: &str = "(other)";
 
 /// A connector's name, interned by [`Names`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -125,6 +130,11 @@ impl Names {
     /// The id of `name`, given now if it is new.
     pub fn intern(&mut self, name: &str) -> ConnectorId {
         if let Some(id) = self.by_name.get(name) {
+            return ConnectorId(*id);
+        }
+        let full = self.list.len() >= NAMES_MAX;
+        let name = if full { OTHER } else { name };
+        if full && let Some(id) = self.by_name.get(OTHER) {
             return ConnectorId(*id);
         }
         let id = u32::try_from(self.list.len()).unwrap_or(u32::MAX);

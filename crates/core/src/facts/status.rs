@@ -52,3 +52,13 @@ pub fn decode(
         StatusValue::TopicUsage { .. } | StatusValue::Dropped => StatusFact::NoState,
     })
 }
+
+/// Whether a key is one that only the config topic has.
+#[must_use]
+pub fn is_config_key(key: Option<&[u8]>) -> bool {
+    key.is_some_and(|key| {
+        [&b"connector-"[..], b"task-", b"commit-", b"target-state-"]
+            .iter()
+            .any(|prefix| key.starts_with(prefix))
+    })
+}

@@ -38,8 +38,12 @@ pub enum Kind {
     DuplicateClaim,
     /// Workers that read the config topic in order see fewer tasks (KAFKA-17719).
     ConfigHazard,
+    /// A commit names more tasks than are taken as configured.
+    TasksBeyondLimit,
     /// Work of a deleted connector was last seen on a worker outside the group.
     DeletedWorkUnaccounted,
+    /// A topic holds the records of another one: two names were swapped.
+    TopicSwapped,
     /// A topic was deleted and created again.
     TopicAnew,
     /// Statuses of workers that are not in the group.
@@ -83,7 +87,9 @@ impl Kind {
             Self::ClockStepBack => "clock_step_back",
             Self::DuplicateClaim => "duplicate_claim",
             Self::ConfigHazard => "config_hazard",
+            Self::TasksBeyondLimit => "tasks_beyond_limit",
             Self::DeletedWorkUnaccounted => "deleted_work_unaccounted",
+            Self::TopicSwapped => "topic_swapped",
             Self::TopicAnew => "topic_anew",
             Self::StaleStatuses => "stale_statuses",
         }

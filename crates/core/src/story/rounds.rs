@@ -21,19 +21,20 @@
 //! Where rule 4 does not settle at once, rules 5 and 8 wait for the barrier of the next
 //! record, so that a status that proves the contrary cannot still be unread.
 
+mod rules;
+
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use crate::answers::Outcome;
-use crate::facts::ids::WorkItem;
-use crate::facts::observation::{Claim, GroupSnapshot, Member};
-use crate::facts::sets;
+use crate::facts::observation::{GroupSnapshot, Member};
 use crate::facts::time::{ArrivalTime, EventTime};
-use crate::limits::{ROUNDS_OPEN_MAX, ROUNDS_SHOWN_MAX, TIMER_SLACK_MS};
+use crate::limits::{ROUNDS_OPEN_MAX, ROUNDS_SHOWN_MAX};
 use crate::story::barrier::Progress;
 use crate::view::statuses::Statuses;
+use rules::{followed_by, rule_1_emptied, rule_2_mismatch, settle_one};
 
 /// The rounds that are open, and the last that were settled, oldest first.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -243,23 +244,6 @@ impl Rounds {
             .find_map(|round| round.next.map(|next| next.arrived))
     }
 
-    /// The next instant at which rule 6 may settle the newest round.
-    #[must_use]
-    pub fn quiet_deadline(&self) -> Option<EventTime> {
-        let round = self.rounds.back().filter(|round| round.outcome.is_none())?;
-        round
-            .next
-            .is_none()
-            .then(|| round.record.as_deref().map(quiet_deadline))
-            .flatten()
-    }
-
-    /// Whether members of the newest record are proven to have applied it, in its order.
-    #[must_use]
-    pub fn newest(&self) -> Option<&Round> {
-        self.rounds.back()
-    }
-
     /// The rounds kept, oldest first.
     pub fn shown(&self) -> impl Iterator<Item = &Round> {
         let skip = self.rounds.len().saturating_sub(ROUNDS_SHOWN_MAX);
@@ -311,134 +295,5 @@ impl Round {
             .zip(&self.stayed)
             .filter(|(_, stayed)| **stayed)
             .map(|(m, _)| m)
-    }
-}
-
-fn settle_one(round: &mut Round, evidence: Evidence<'_>) -> bool {
-    let Some(record) = round.record.clone() else {
-        return false;
-    };
-    round.outcome = outcome_of(round, &record, evidence);
-    if let Some(next) = round.next {
-        round.counts = next.live;
-    } else if let Some((_, Rule::R6Quiet)) = round.outcome {
-        // It ended when it had been quiet long enough.
-        let ended = quiet_deadline(&record);
-        round.counts |= evidence.watched_since.is_some_and(|since| ended >= since);
-    }
-    round.outcome.is_some()
-}
-
-fn outcome_of(
-    round: &Round,
-    record: &GroupSnapshot,
-    evidence: Evidence<'_>,
-) -> Option<(Outcome, Rule)> {
-    let Some(next) = round.next else {
-        return rule_4_status(round, record, evidence).or_else(|| rule_6_quiet(record, evidence));
-    };
-    let at_once = rule_3_claimed(round)
-        .or_else(|| rule_4_status(round, record, evidence))
-        .or_else(|| rule_7_nothing_to_apply(round, record));
-    if at_once.is_some() || !evidence.progress.passed(next.arrived) {
-        return at_once;
-    }
-    rule_5_ignored(round).or(Some((Outcome::Unknown, Rule::R8NoEvidence)))
-}
-
-fn rule_1_emptied(record: &GroupSnapshot) -> Option<(Outcome, Rule)> {
-    record
-        .members
-        .is_empty()
-        .then_some((Outcome::Emptied, Rule::R1Emptied))
-}
-
-fn rule_2_mismatch(record: &GroupSnapshot) -> Option<(Outcome, Rule)> {
-    record.error.map(|_| (Outcome::Mismatch, Rule::R2Mismatch))
-}
-
-fn rule_3_claimed(round: &Round) -> Option<(Outcome, Rule)> {
-    round
-        .followed
-        .contains(&Some(true))
-        .then_some((Outcome::Completed, Rule::R3Claimed))
-}
-
-fn rule_5_ignored(round: &Round) -> Option<(Outcome, Rule)> {
-    round
-        .followed
-        .contains(&Some(false))
-        .then_some((Outcome::Aborted, Rule::R5Ignored))
-}
-
-/// A worker that several members advertise proves nothing about any of them.
-fn rule_4_status(
-    round: &Round,
-    record: &GroupSnapshot,
-    evidence: Evidence<'_>,
-) -> Option<(Outcome, Rule)> {
-    // An older life of the group had the same numbers: a status is of this one only if it
-    // was written after the join phase, give or take the skew of two clocks.
-    let since = record
-        .join_ended
-        .unwrap_or(record.recorded)
-        .plus_ms(-TIMER_SLACK_MS);
-    let until = round.next.map(|next| next.join_ended);
-    let proves = |member: &Arc<Member>| {
-        evidence
-            .statuses
-            .proves(&member.worker, record.generation, Some(since), until)
-            && !record.shares_worker(&member.worker)
-    };
-    record
-        .members
-        .iter()
-        .any(proves)
-        .then_some((Outcome::Completed, Rule::R4Status))
-}
-
-fn rule_6_quiet(record: &GroupSnapshot, evidence: Evidence<'_>) -> Option<(Outcome, Rule)> {
-    let quiet = evidence
-        .quiet_until
-        .is_some_and(|until| until >= quiet_deadline(record));
-    quiet.then_some((Outcome::Completed, Rule::R6Quiet))
-}
-
-fn rule_7_nothing_to_apply(round: &Round, record: &GroupSnapshot) -> Option<(Outcome, Rule)> {
-    let nothing = !record.members.iter().any(|member| member.has_deltas());
-    (nothing && round.stayed.contains(&true))
-        .then_some((Outcome::Completed, Rule::R7NothingToApply))
-}
-
-/// The instant after which a record without a successor is proven by rule 6.
-fn quiet_deadline(record: &GroupSnapshot) -> EventTime {
-    let timeout_ms = i64::from(record.rebalance_timeout_ms_max().max(0));
-    record.recorded.plus_ms(timeout_ms).plus_ms(TIMER_SLACK_MS)
-}
-
-/// Whether `member`, as told by one record, did what it was told, by its claim in the
-/// next one. `None`: it was told nothing, is gone, or says nothing.
-fn followed_by(member: &Member, next: &GroupSnapshot) -> Option<bool> {
-    let present = next.member(&member.id)?;
-    let Claim::Items(claimed) = &present.claim else {
-        return None;
-    };
-    if !member.has_deltas() {
-        // A fresh process that was told nothing still shows that it was told: its next
-        // claim is an empty list where it had none at all.
-        return (member.claim == Claim::Nothing).then_some(true);
-    }
-    if sets::covers(claimed, &member.assigned) && sets::disjoint(claimed, &member.revoked) {
-        return Some(true);
-    }
-    let ignored = claimed_before(member, claimed);
-    ignored.then_some(false)
-}
-
-/// Whether the claim is what it would be had the record never been.
-fn claimed_before(member: &Member, claimed: &[WorkItem]) -> bool {
-    match &member.claim {
-        Claim::Items(before) => before == claimed,
-        Claim::Nothing | Claim::Unsaid => claimed.is_empty(),
     }
 }

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::facts::ids::{CONNECTOR_TASK, ConnectorId, WorkItem};
 use crate::facts::observation::{ConfigFact, TargetState};
 use crate::facts::time::EventTime;
+use crate::limits::TASKS_PER_CONNECTOR_MAX;
 
 /// Everything the config topic said so far.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -38,6 +39,8 @@ struct Connector {
     tasks_in_order: i32,
     /// Task configurations written since the last commit.
     buffered: Vec<i32>,
+    /// Tasks that the newest commit names beyond the bound.
+    left_out: i32,
 }
 
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
@@ -72,6 +75,8 @@ pub struct ConnectorNow {
     pub tasks_in_order: i32,
     /// What it should do.
     pub target: TargetState,
+    /// Tasks that its newest commit names beyond `limits::TASKS_PER_CONNECTOR_MAX`.
+    pub left_out: i32,
 }
 
 // === impl Configured ===
@@ -110,7 +115,7 @@ impl Configured {
                 self.connectors
                     .entry(id)
                     .or_default()
-                    .commit(tasks.max(0), origin, early);
+                    .commit(tasks, origin, early);
             }
             ConfigFact::CommitDeleted(id) => {
                 if let Some(connector) = self.connectors.get_mut(&id) {
@@ -158,6 +163,7 @@ impl Configured {
                 tasks: connector.tasks,
                 tasks_in_order: connector.tasks_in_order,
                 target: connector.target,
+                left_out: connector.left_out,
             })
     }
 
@@ -213,12 +219,17 @@ impl Configured {
 
 impl Connector {
     fn buffer(&mut self, task: i32) {
+        if task >= TASKS_PER_CONNECTOR_MAX {
+            return;
+        }
         if let Err(place) = self.buffered.binary_search(&task) {
             self.buffered.insert(place, task);
         }
     }
 
-    fn commit(&mut self, tasks: i32, origin: Origin, discards_early_commits: bool) {
+    fn commit(&mut self, told: i32, origin: Origin, discards_early_commits: bool) {
+        let tasks = told.clamp(0, TASKS_PER_CONNECTOR_MAX);
+        self.left_out = told.saturating_sub(tasks).max(0);
         if tasks > self.tasks {
             self.steps.push(Step {
                 first_task: self.tasks,

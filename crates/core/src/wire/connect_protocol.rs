@@ -250,16 +250,42 @@ fn trailing_items<'a>(
     }
 }
 
+const TASK_BYTES: usize = 4;
+
 fn items<'a>(cursor: &mut Cursor<'a>, count: usize) -> Result<ItemList<'a>, DecodeError> {
-    const TASK_BYTES: usize = 4;
     let mut connectors = Vec::with_capacity(count);
     for _ in 0..count {
-        let connector = cursor.string("connector")?;
-        let tasks = cursor.array_len("tasks", TASK_BYTES)?;
-        let tasks = cursor.take(tasks.saturating_mul(TASK_BYTES), "tasks")?;
-        connectors.push(ConnectorItems { connector, tasks });
+        // Nearly all of a group record's bytes pass here, so the well-formed case
+        // carries no position; the careful reader then says what was wrong.
+        let items = match well_formed_items(cursor.rest()) {
+            Some((items, rest)) => {
+                cursor.continue_at(rest);
+                items
+            }
+            None => connector_items(cursor)?,
+        };
+        connectors.push(items);
     }
     Ok(ItemList { connectors })
+}
+
+fn connector_items<'a>(cursor: &mut Cursor<'a>) -> Result<ConnectorItems<'a>, DecodeError> {
+    let connector = cursor.string("connector")?;
+    let tasks = cursor.array_len("tasks", TASK_BYTES)?;
+    let tasks = cursor.take(tasks.saturating_mul(TASK_BYTES), "tasks")?;
+    Ok(ConnectorItems { connector, tasks })
+}
+
+/// The same without errors. `None` leaves the verdict to [`connector_items`].
+fn well_formed_items(bytes: &[u8]) -> Option<(ConnectorItems<'_>, &[u8])> {
+    let (len, rest) = bytes.split_first_chunk::<2>()?;
+    let len = usize::from(u16::try_from(i16::from_be_bytes(*len)).ok()?);
+    let (connector, rest) = rest.split_at_checked(len)?;
+    let (count, rest) = rest.split_first_chunk::<4>()?;
+    let count = usize::try_from(i32::from_be_bytes(*count)).ok()?;
+    let (tasks, rest) = rest.split_at_checked(count.saturating_mul(TASK_BYTES))?;
+    let connector = std::str::from_utf8(connector).ok()?;
+    Some((ConnectorItems { connector, tasks }, rest))
 }
 
 fn version(cursor: &mut Cursor<'_>, field: &'static str) -> Result<i16, DecodeError> {

@@ -19,11 +19,13 @@ pub(crate) struct Cursor<'a> {
 
 impl<'a> Cursor<'a> {
     /// Starts in the classic encoding (int16 and int32 lengths).
+    #[inline]
     pub(crate) fn new(bytes: &'a [u8]) -> Self {
         Self::nested(bytes, 0)
     }
 
     /// Starts on bytes that began `base` bytes into a larger input.
+    #[inline]
     pub(crate) fn nested(bytes: &'a [u8], base: usize) -> Self {
         Self {
             rest: bytes,
@@ -39,17 +41,33 @@ impl<'a> Cursor<'a> {
     }
 
     /// Bytes read so far, counted from the start of the outermost input.
+    #[inline]
     pub(crate) fn at(&self) -> usize {
         self.base
             .saturating_add(self.total.saturating_sub(self.rest.len()))
     }
 
     /// Whether nothing is left.
+    #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.rest.is_empty()
     }
 
+    /// What is left, for a reader that wants no positions.
+    pub(crate) fn rest(&self) -> &'a [u8] {
+        self.rest
+    }
+
+    /// Goes on behind what such a reader took; `rest` must be the end of
+    /// [`Cursor::rest`].
+    pub(crate) fn continue_at(&mut self, rest: &'a [u8]) {
+        let ends = [self.rest, rest].map(|bytes| bytes.as_ptr_range().end);
+        debug_assert!(ends[0] == ends[1], "not the end of what is left");
+        self.rest = rest;
+    }
+
     /// The next `len` bytes.
+    #[inline]
     pub(crate) fn take(
         &mut self,
         len: usize,
@@ -64,6 +82,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
+    #[inline]
     fn array<const N: usize>(&mut self, field: &'static str) -> Result<[u8; N], DecodeError> {
         match self.rest.split_first_chunk::<N>() {
             Some((head, tail)) => {
@@ -74,6 +93,8 @@ impl<'a> Cursor<'a> {
         }
     }
 
+    #[cold]
+    #[inline(never)]
     fn truncated(&self, needed: usize, field: &'static str) -> DecodeError {
         DecodeError::Truncated {
             field,
@@ -84,16 +105,19 @@ impl<'a> Cursor<'a> {
     }
 
     /// INT16.
+    #[inline]
     pub(crate) fn i16(&mut self, field: &'static str) -> Result<i16, DecodeError> {
         self.array(field).map(i16::from_be_bytes)
     }
 
     /// INT32.
+    #[inline]
     pub(crate) fn i32(&mut self, field: &'static str) -> Result<i32, DecodeError> {
         self.array(field).map(i32::from_be_bytes)
     }
 
     /// INT64.
+    #[inline]
     pub(crate) fn i64(&mut self, field: &'static str) -> Result<i64, DecodeError> {
         self.array(field).map(i64::from_be_bytes)
     }
@@ -113,6 +137,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// STRING or COMPACT_STRING that may not be null.
+    #[inline]
     pub(crate) fn string(&mut self, field: &'static str) -> Result<&'a str, DecodeError> {
         let at = self.at();
         self.nullable_string(field)?.ok_or(DecodeError::BadLength {
@@ -123,6 +148,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// NULLABLE_STRING or COMPACT_NULLABLE_STRING.
+    #[inline]
     pub(crate) fn nullable_string(
         &mut self,
         field: &'static str,
@@ -144,6 +170,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// BYTES or COMPACT_BYTES that may not be null.
+    #[inline]
     pub(crate) fn bytes(&mut self, field: &'static str) -> Result<&'a [u8], DecodeError> {
         let at = self.at();
         self.nullable_bytes(field)?.ok_or(DecodeError::BadLength {
@@ -154,6 +181,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// NULLABLE_BYTES or COMPACT_NULLABLE_BYTES.
+    #[inline]
     pub(crate) fn nullable_bytes(
         &mut self,
         field: &'static str,
@@ -168,6 +196,7 @@ impl<'a> Cursor<'a> {
 
     /// The element count of an array that may not be null. `element_bytes_min`
     /// is the least an element takes: a count that cannot fit is refused here.
+    #[inline]
     pub(crate) fn array_len(
         &mut self,
         field: &'static str,
@@ -183,6 +212,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// The element count of an array that may be null.
+    #[inline]
     pub(crate) fn nullable_array_len(
         &mut self,
         field: &'static str,
@@ -201,20 +231,34 @@ impl<'a> Cursor<'a> {
     }
 
     /// Skips the tagged fields that end a struct in the flexible encoding;
-    /// nothing in the classic one.
+    /// there are none in the classic one.
     pub(crate) fn skip_tagged_fields(&mut self, field: &'static str) -> Result<(), DecodeError> {
+        self.tagged_fields(field, |_, _| Ok(()))
+    }
+
+    /// Hands out the tagged fields that end a struct, each as tag and payload.
+    pub(crate) fn tagged_fields(
+        &mut self,
+        field: &'static str,
+        mut take: impl FnMut(u32, Cursor<'a>) -> Result<(), DecodeError>,
+    ) -> Result<(), DecodeError> {
         if !self.flexible {
             return Ok(());
         }
         // Each field takes at least two bytes, so the loop is bounded by the input.
         for _ in 0..self.uvarint(field)? {
-            self.uvarint(field)?;
+            let tag = self.uvarint(field)?;
             let size = self.uvarint(field)?;
-            self.take(usize::try_from(size).unwrap_or(usize::MAX), field)?;
+            let base = self.at();
+            let payload = self.take(usize::try_from(size).unwrap_or(usize::MAX), field)?;
+            let mut payload = Cursor::nested(payload, base);
+            payload.flexible = true;
+            take(tag, payload)?;
         }
         Ok(())
     }
 
+    #[inline]
     fn wide_length(&mut self, field: &'static str) -> Result<i64, DecodeError> {
         if self.flexible {
             self.compact_length(field)
@@ -223,12 +267,14 @@ impl<'a> Cursor<'a> {
         }
     }
 
+    #[inline]
     fn compact_length(&mut self, field: &'static str) -> Result<i64, DecodeError> {
         Ok(i64::from(self.uvarint(field)?).saturating_sub(1))
     }
 }
 
 /// Null is -1 in both encodings once read; anything below it is no length.
+#[inline]
 fn length(told: i64, at: usize, field: &'static str) -> Result<Option<usize>, DecodeError> {
     match told {
         -1 => Ok(None),

@@ -5,6 +5,7 @@ use thiserror::Error;
 
 use super::connect_protocol::CONNECTOR_TASK;
 use super::group_record::GroupMetadata;
+use super::offset_commit::OffsetCommit;
 use super::offsets_key::GROUP_METADATA_TYPE;
 
 pub mod topics;
@@ -86,6 +87,29 @@ pub fn offset_commit_key(group: &str, topic: &str, partition: i32) -> Result<Vec
     writer.string(group, "group");
     writer.string(topic, "topic");
     writer.i32(partition);
+    writer.finish()
+}
+
+/// An OffsetCommit value of the version the struct names.
+///
+/// # Errors
+/// A metadata text that is too long.
+pub fn offset_commit(value: &OffsetCommit<'_>) -> Result<Vec<u8>, EncodeError> {
+    let mut writer = Writer::default();
+    writer.i16(value.version);
+    if value.version >= 4 {
+        writer.set_flexible();
+    }
+    writer.i64(value.offset);
+    if value.version >= 3 {
+        writer.i32(value.leader_epoch.unwrap_or(-1));
+    }
+    writer.string(value.metadata, "metadata");
+    writer.i64(value.commit_timestamp_ms);
+    if value.version == 1 {
+        writer.i64(value.expire_timestamp_ms.unwrap_or(-1));
+    }
+    writer.no_tagged_fields();
     writer.finish()
 }
 

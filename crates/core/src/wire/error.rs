@@ -140,6 +140,30 @@ impl JsonProblem {
 }
 
 impl DecodeError {
+    /// Every label that bytes of the offsets topic can have.
+    pub const BINARY_LABELS: [&str; 6] = [
+        "truncated",
+        "bad_length",
+        "bad_utf8",
+        "bad_varint",
+        "bad_version",
+        "bad_key",
+    ];
+
+    /// Every label that keys and documents of the config and status topics can have.
+    pub const TEXT_LABELS: [&str; 10] = [
+        "bad_key",
+        "json_truncated",
+        "json_syntax",
+        "json_bad_utf8",
+        "json_not_an_object",
+        "json_too_large",
+        "json_field_missing",
+        "json_wrong_type",
+        "json_out_of_bounds",
+        "not_redacted",
+    ];
+
     /// The kind as a metric label: a closed set, the same for every input.
     pub const fn label(&self) -> &'static str {
         match self {
@@ -203,6 +227,10 @@ pub enum UnknownInput {
     OffsetsKey,
     /// The version that starts a GroupMetadata value.
     GroupMetadata,
+    /// The version that starts an OffsetCommit value.
+    OffsetCommit,
+    /// The version that starts a ConsumerGroupMetadata value.
+    ConsumerGroupMetadata,
 }
 
 impl UnknownInput {
@@ -211,6 +239,8 @@ impl UnknownInput {
         match self {
             Self::OffsetsKey => "offsets_key",
             Self::GroupMetadata => "group_metadata",
+            Self::OffsetCommit => "offset_commit",
+            Self::ConsumerGroupMetadata => "consumer_group_metadata",
         }
     }
 }

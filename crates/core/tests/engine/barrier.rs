@@ -219,3 +219,43 @@ fn blind_for_a_minute() {
     assert!(engine.answers().fresh);
     assert_eq!(engine.answers().counters, counted);
 }
+
+/// The names of config and status topic were swapped: each says so, nothing is derived
+/// from the wrong one.
+#[test]
+fn swapped_topics() {
+    let mut engine = Engine::new();
+    for step in inputs(
+        "0.0 config connector foo
+         0.0 config tasks foo 1
+         0.1 status foo-0 RUNNING a 1
+         0.2 ends",
+    ) {
+        let Step::Input(mut input) = step else {
+            continue;
+        };
+        let swap = |topic: &mut Topic| {
+            *topic = match *topic {
+                Topic::Config => Topic::Status,
+                Topic::Status => Topic::Config,
+                Topic::Offsets => Topic::Offsets,
+            };
+        };
+        match &mut input.kind {
+            InputKind::Record(record) => swap(&mut record.topic),
+            InputKind::Ends(ends) => swap(&mut ends.topic),
+            InputKind::Reached(reached) => swap(&mut reached.topic),
+            _ => {}
+        }
+        engine.apply(&input);
+    }
+    let answers = engine.answers();
+    let swapped: Vec<&str> = answers
+        .findings
+        .iter()
+        .filter(|found| found.finding == "topic_swapped")
+        .map(|found| found.subject.as_str())
+        .collect();
+    assert_eq!(swapped, ["configs", "statuses"]);
+    assert!(answers.configured.unwrap().connectors.is_empty());
+}

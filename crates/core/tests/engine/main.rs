@@ -1,7 +1,9 @@
 //! Derivations, as data: a scenario in, what the engine says of it out.
+#![allow(clippy::unwrap_used)]
 
 mod barrier;
 mod cases;
+mod cases_more;
 mod dsl;
 mod laws;
 mod rounds;

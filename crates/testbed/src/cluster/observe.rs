@@ -6,6 +6,7 @@ use anyhow::{Context, bail};
 
 use super::Cluster;
 use crate::clock::now_ms;
+use crate::process::Process;
 use crate::rest;
 use crate::truth::{self, JmxSample, ProcessLog, Statuses, TruthEvent, TruthLog, What};
 use crate::wait::wait_until;
@@ -101,7 +102,12 @@ impl Cluster {
             .map(|worker| worker.name())
             .collect();
         running.sort_unstable();
-        wait_until(&format!("group {group_id} to settle"), at_most, || {
+        let mut dead = None;
+        let settled = wait_until(&format!("group {group_id} to settle"), at_most, || {
+            if let Some(process) = self.dead(group_id) {
+                dead = Some(format!("{} ended{}", process.name(), process.last_words()));
+                return Ok(Some(None));
+            }
             let truth = self.truth(group_id)?;
             let mut members: Vec<&str> = truth
                 .last()
@@ -110,8 +116,24 @@ impl Cluster {
                 .filter_map(|member| member.worker.as_deref())
                 .collect();
             members.sort_unstable();
-            Ok((truth.is_settled() && members == running).then_some(truth))
-        })
+            if truth.is_settled() && members == running {
+                return Ok(Some(Some(truth)));
+            }
+            match truth.last() {
+                Some(last) => bail!("running: {running:?}; newest generation: {last}"),
+                None => bail!("running: {running:?}; no generation yet"),
+            }
+        })?;
+        settled.with_context(|| dead.unwrap_or_default())
+    }
+
+    /// A worker of the group that ended by itself.
+    fn dead(&self, group_id: &str) -> Option<&Process> {
+        self.workers
+            .iter()
+            .filter(|worker| worker.group_id() == group_id)
+            .filter_map(|worker| worker.process())
+            .find(|process| process.has_ended())
     }
 
     /// Waits until a connector and exactly `tasks` tasks of it are in `state`, as `worker`

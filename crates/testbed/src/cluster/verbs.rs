@@ -29,16 +29,17 @@ impl Cluster {
     pub fn start_processes(&mut self, names: &[&str]) -> anyhow::Result<()> {
         let began_ms = now_ms();
         let mut log_ends = Vec::new();
+        let training = self.training();
         for name in names {
             let cache = self.cache.clone();
             match self.node(name)? {
                 Node::Broker(broker) => {
                     log_ends.push(std::fs::metadata(broker.log()).map_or(0, |meta| meta.len()));
-                    broker.spawn(&cache)?;
+                    broker.spawn(&cache, training.as_deref())?;
                 }
                 Node::Worker(worker) => {
                     log_ends.push(0);
-                    worker.spawn(&cache)?;
+                    worker.spawn(&cache, training.as_deref())?;
                 }
             }
         }
@@ -60,7 +61,7 @@ impl Cluster {
         let began_ms = now_ms();
         let cache = self.cache.clone();
         match self.node(name)? {
-            Node::Worker(worker) => worker.spawn(&cache)?,
+            Node::Worker(worker) => worker.spawn(&cache, None)?,
             Node::Broker(_) => bail!("{name} is a broker"),
         }
         self.record(Verb::Start, name, began_ms);

@@ -19,6 +19,7 @@ fn an_interrupted_entry_is_made_again() {
         tools: Tools {
             java: nowhere.clone(),
             javac: nowhere.clone(),
+            jar: nowhere.clone(),
             mvn: nowhere,
         },
     };

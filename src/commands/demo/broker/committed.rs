@@ -20,7 +20,7 @@ use super::membership::check_member;
 use super::request::text;
 use super::shared::Shared;
 
-/// Committed partitions of all groups together.
+/// Committed partitions of all groups together; beyond that, the first other group is forgotten.
 const COMMITS_MAX: usize = 10_000;
 
 /// A commit by a consumer that is in no group.
@@ -54,21 +54,14 @@ pub(super) struct CommittedOffsets {
 }
 
 impl CommittedOffsets {
-    fn store(
-        &mut self,
-        group: &str,
-        topic: &str,
-        partition: i32,
-        committed: Committed,
-    ) -> Result<(), ResponseError> {
+    fn store(&mut self, group: &str, topic: &str, partition: i32, committed: Committed) {
         let kept: usize = self.groups.values().map(BTreeMap::len).sum();
-        let place = (topic.to_owned(), partition);
-        let offsets = self.groups.entry(group.to_owned()).or_default();
-        if kept >= COMMITS_MAX && !offsets.contains_key(&place) {
-            return Err(ResponseError::CoordinatorNotAvailable);
+        if kept >= COMMITS_MAX {
+            let other = self.groups.keys().find(|known| *known != group).cloned();
+            self.groups.remove(other.as_deref().unwrap_or(group));
         }
-        offsets.insert(place, committed);
-        Ok(())
+        let offsets = self.groups.entry(group.to_owned()).or_default();
+        offsets.insert((topic.to_owned(), partition), committed);
     }
 
     fn of(&self, group: &str, topic: &str, partition: i32) -> Committed {
@@ -108,23 +101,22 @@ pub(super) fn commit(shared: &Shared, request: &OffsetCommitRequest) -> OffsetCo
     let topics = request.topics.iter().map(|topic| {
         let partitions = topic.partitions.iter().map(|partition| {
             let index = partition.partition_index;
-            let outcome = match (refused, store.partition(&topic.name, index)) {
-                (Some(error), _) => Err(error),
-                (None, None) => Err(ResponseError::UnknownTopicOrPartition),
-                (None, Some(_)) => committed.store(
-                    group,
-                    &topic.name,
-                    index,
-                    Committed {
-                        offset: partition.committed_offset,
-                        leader_epoch: partition.committed_leader_epoch,
-                        metadata: partition.committed_metadata.clone().unwrap_or_default(),
-                    },
-                ),
-            };
+            let unknown = store
+                .partition(&topic.name, index)
+                .is_none()
+                .then_some(ResponseError::UnknownTopicOrPartition);
+            let error = refused.or(unknown);
+            if error.is_none() {
+                let place = Committed {
+                    offset: partition.committed_offset,
+                    leader_epoch: partition.committed_leader_epoch,
+                    metadata: partition.committed_metadata.clone().unwrap_or_default(),
+                };
+                committed.store(group, &topic.name, index, place);
+            }
             OffsetCommitResponsePartition::default()
                 .with_partition_index(index)
-                .with_error_code(outcome.err().map_or(0, |error| error.code()))
+                .with_error_code(error.map_or(0, |error| error.code()))
         });
         OffsetCommitResponseTopic::default()
             .with_name(topic.name.clone())

@@ -22,7 +22,7 @@ use super::shared::Shared;
 /// Groups with a member.
 const MEMBERSHIPS_MAX: usize = 256;
 
-/// Groups whose generation is remembered after their member left.
+/// Groups whose generation is remembered; beyond that, those without a member are forgotten.
 const GENERATIONS_MAX: usize = 1_000;
 
 /// The first version in which LeaveGroup names several members (KIP-345).
@@ -112,7 +112,7 @@ impl Memberships {
             }
             (None, _) => return Err(ResponseError::UnknownMemberId),
         };
-        let generation = self.next_generation(group)?;
+        let generation = self.next_generation(group);
         let membership = Membership {
             connection: peer.connection,
             generation,
@@ -132,13 +132,15 @@ impl Memberships {
         self.groups.get(group).ok_or(ResponseError::UnknownMemberId)
     }
 
-    fn next_generation(&mut self, group: &str) -> Result<i32, ResponseError> {
-        if !self.generations.contains_key(group) && self.generations.len() >= GENERATIONS_MAX {
-            return Err(ResponseError::CoordinatorNotAvailable);
+    fn next_generation(&mut self, group: &str) -> i32 {
+        if self.generations.len() >= GENERATIONS_MAX {
+            let groups = &self.groups;
+            self.generations
+                .retain(|known, _| known == group || groups.contains_key(known));
         }
         let generation = self.generations.entry(group.to_owned()).or_insert(0);
         *generation = generation.saturating_add(1);
-        Ok(*generation)
+        *generation
     }
 
     fn remove(&mut self, group: &str, member_id: &str) -> Option<ResponseError> {

@@ -4,6 +4,7 @@ mod consume;
 mod faults;
 mod groups;
 mod hostile;
+mod limits;
 mod wire;
 
 use std::io::{ErrorKind, Read, Write};
@@ -59,9 +60,6 @@ fn at(offset: i64, record: Record) -> Record {
 
 /// A consumer with the agent's settings.
 fn consumer(broker: &Broker, more: &[(&str, &str)]) -> BaseConsumer {
-    if std::env::var("RDBG").is_ok() {
-        groups::dbg();
-    }
     let mut config = ClientConfig::new();
     config
         .set("bootstrap.servers", broker.address().to_string())
@@ -78,9 +76,6 @@ fn consumer(broker: &Broker, more: &[(&str, &str)]) -> BaseConsumer {
         .set("fetch.max.bytes", "1048576")
         .set("isolation.level", "read_uncommitted")
         .set("reconnect.backoff.max.ms", "200");
-    if let Ok(d) = std::env::var("RDBG") {
-        config.set("debug", d);
-    }
     for (key, value) in more {
         config.set(*key, *value);
     }

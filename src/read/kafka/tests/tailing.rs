@@ -34,8 +34,17 @@ async fn begins_with_settings() {
     });
     reading.settle();
     let settings = reading.settings();
-    assert_eq!(settings.len(), 1, "one says it all");
+    assert_eq!(
+        settings.len(),
+        2,
+        "the names at once, then one that says it all"
+    );
     assert!(matches!(reading.seen[0].kind, InputKind::Settings(_)));
+    assert_eq!(
+        (settings[0].group.as_str(), settings[0].offsets_partition),
+        (GROUP, -1)
+    );
+    let settings = &settings[1..];
     assert_eq!(settings[0].cluster_id.as_deref(), Some("embedded-test"));
     assert_eq!(settings[0].group, GROUP);
     assert_eq!(settings[0].offsets_partition, partition());
@@ -73,7 +82,7 @@ async fn a_config_topic_with_three_partitions_is_read_all_the_same() {
     }
     let mut reading = read(&broker);
     reading.until("three records", |r| r.records(Topic::Config).len() == 3);
-    assert_eq!(reading.settings()[0].config_partitions, 3);
+    assert_eq!(reading.settings()[1].config_partitions, 3);
     reading.end();
 }
 

@@ -55,6 +55,12 @@ fn before_anything_is_known() {
         ["input=config 0", "input=offsets 0", "input=status 0"]
     );
     // Not zero: nobody knows.
+    let mut unheard = calm(Vec::new());
+    for input in &mut unheard.inputs {
+        (input.caught_up, input.records, input.confirmed) = (false, 0, None);
+    }
+    let unheard = crate::show::sample::view(vec![unheard]);
+    assert_eq!(of(&unheard, "evenkeel_input_lag_records"), [""; 0]);
     assert_eq!(of(&view, "evenkeel_input_lag_records"), [""; 0]);
     assert_eq!(
         of(&view, "evenkeel_build_info"),

@@ -70,16 +70,22 @@ async fn a_scrape_of_ten_thousand_tasks() {
     ] {
         let mut stream = server.connect().await;
         let request = request("GET", path, accept);
+        // What has no budget is only looked at.
+        let scrapes = if budget_ms.is_some() {
+            SCRAPES
+        } else {
+            SCRAPES / 10
+        };
         let mut times_ms = Vec::new();
         let mut bytes = 0;
-        for _ in 0..SCRAPES {
+        for _ in 0..scrapes {
             let started = Instant::now();
             stream.write_all(request.as_bytes()).await.unwrap();
             bytes = one(&mut stream).await.len();
             times_ms.push(started.elapsed().as_secs_f64() * 1000.0);
         }
         times_ms.sort_by(f64::total_cmp);
-        let (median, p99) = (times_ms[SCRAPES / 2], times_ms[SCRAPES * 99 / 100]);
+        let (median, p99) = (times_ms[scrapes / 2], times_ms[scrapes * 99 / 100]);
         println!(
             "{path} {}: {bytes} bytes, median {median:.2} ms, p99 {p99:.2} ms",
             accept.trim()

@@ -26,7 +26,7 @@ fn numbers_follow_first_appearance_and_ignore_the_order_of_properties() {
 #[test]
 fn contents_that_look_alike_are_told_apart() {
     let mut contents = Contents::new(KEY, 0);
-    let look_alikes: [&[(&str, Option<&str>)]; 9] = [
+    let look_alikes: [&[(&str, Option<&str>)]; 11] = [
         &[],
         &[("", Some(""))],
         &[("", None)],
@@ -36,13 +36,15 @@ fn contents_that_look_alike_are_told_apart() {
         &[("a", Some("d")), ("c", Some("b"))],
         &[("a", Some("b"))],
         &[("a", Some("b")), ("a", Some("b"))],
+        &[("a\u{1}b", Some("c"))],
+        &[("a", Some("b\u{1}c"))],
     ];
     for (expected, pairs) in (0..).zip(look_alikes) {
         assert_eq!(of(&mut contents, pairs).ordinal, expected, "{pairs:?}");
     }
-    assert_eq!(contents.of_bytes(b"").ordinal, 9);
-    assert_eq!(contents.of_bytes(b"a").ordinal, 10);
-    assert_eq!(contents.of_bytes(b"a").ordinal, 10);
+    assert_eq!(contents.of_bytes(b"").ordinal, 11);
+    assert_eq!(contents.of_bytes(b"a").ordinal, 12);
+    assert_eq!(contents.of_bytes(b"a").ordinal, 12);
 }
 
 #[test]

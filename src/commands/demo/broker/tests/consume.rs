@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use rdkafka::error::{KafkaError, RDKafkaErrorCode};
 
-use super::super::{BrokerError, Marker};
+use super::super::{ApiKey, BrokerError, Marker};
 use super::*;
 
 /// End offset as the agent asks for it: one ListOffsets request for all partitions.
@@ -212,10 +212,12 @@ async fn a_waiting_fetch_is_woken_by_an_append() {
     broker.append(TOPIC, 0, record("k", "v", 0)).unwrap();
     assign(&consumer, TOPIC, 0, Offset::Beginning);
     assert_eq!(next_record(&consumer).offset, 0);
+    let mut fetches = 1;
     let mut latencies: Vec<Duration> = (0..20)
         .map(|n| {
-            // The fetch must be waiting when the record comes.
-            std::thread::sleep(Duration::from_millis(20));
+            // One fetch brought record n, the one after it is waiting when the next comes.
+            eventually("a fetch waits", || broker.requests(ApiKey::Fetch) > fetches);
+            fetches = broker.requests(ApiKey::Fetch);
             let appended = Instant::now();
             let offset = broker.append(TOPIC, 0, record("k", "v", n)).unwrap();
             loop {

@@ -240,21 +240,3 @@ async fn a_second_member_is_refused_until_the_first_ones_connection_is_gone() {
     );
     broker.shutdown().await;
 }
-
-struct Stderr;
-impl log::Log for Stderr {
-    fn enabled(&self, _: &log::Metadata) -> bool {
-        true
-    }
-    fn log(&self, r: &log::Record) {
-        let s = r.args().to_string();
-        if !s.starts_with("Destroy") {
-            eprintln!("{s}");
-        }
-    }
-    fn flush(&self) {}
-}
-pub(super) fn dbg() {
-    let _ = log::set_logger(&Stderr);
-    log::set_max_level(log::LevelFilter::Trace);
-}

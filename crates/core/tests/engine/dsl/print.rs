@@ -1,0 +1,149 @@
+//! Prints what the engine says, one fact a line.
+
+use std::fmt::Write as _;
+
+use evenkeel_core::answers::Answers;
+use evenkeel_core::engine::{Change, Engine};
+use evenkeel_core::facts::time::EventTime;
+
+use super::BASE_MS;
+
+fn seconds(at: EventTime) -> String {
+    let text = format!("{:.3}", (at.0 - BASE_MS) as f64 / 1000.0);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+pub(super) fn print_change(out: &mut String, engine: &Engine, change: &Change) {
+    match change {
+        Change::Settled(round) => {
+            let round = engine.describe(round);
+            writeln!(
+                out,
+                "gen {} {} by {}",
+                round.generation,
+                round.outcome.map_or("open", |outcome| outcome.label()),
+                round
+                    .settled_by
+                    .unwrap_or("-")
+                    .trim_start_matches("generation "),
+            )
+            .unwrap();
+        }
+        Change::Missing {
+            first,
+            count,
+            outcome,
+        } => {
+            writeln!(out, "missing {count} from {first}: {}", outcome.label()).unwrap();
+        }
+        Change::Created {
+            incarnation,
+            generation,
+        } => {
+            writeln!(
+                out,
+                "incarnation {incarnation} from generation {generation}"
+            )
+            .unwrap();
+        }
+        Change::Deleted => writeln!(out, "deleted").unwrap(),
+        Change::CaughtUp { .. } => {}
+    }
+}
+
+pub(super) fn print_answers(out: &mut String, answers: &Answers) {
+    match &answers.group {
+        None => writeln!(out, "no group").unwrap(),
+        Some(group) => {
+            let protocol = group.protocol.map_or("-", |protocol| protocol.label());
+            let leader = group
+                .leader
+                .as_deref()
+                .unwrap_or("-")
+                .trim_end_matches(":8083");
+            writeln!(
+                out,
+                "{} {} {protocol} led by {leader}",
+                group.state.label(),
+                group.generation
+            )
+            .unwrap();
+            if let Some(workers) = &group.downgraded {
+                let workers: Vec<&str> = workers
+                    .iter()
+                    .map(|worker| worker.trim_end_matches(":8083"))
+                    .collect();
+                writeln!(out, "downgraded by {}", workers.join(",")).unwrap();
+            }
+            for member in &group.members {
+                let owned: Vec<String> = member.owned.iter().map(item_text).collect();
+                let worker = member.worker.trim_end_matches(":8083");
+                writeln!(out, "{worker} owns {}", owned.join(",")).unwrap();
+            }
+        }
+    }
+    for unassigned in &answers.unassigned {
+        let since = unassigned.since.map_or_else(|| "?".to_owned(), seconds);
+        let owner = unassigned
+            .last_owner
+            .as_deref()
+            .unwrap_or("-")
+            .trim_end_matches(":8083");
+        writeln!(
+            out,
+            "unassigned {} {} since {since} of {owner}",
+            item_text(&unassigned.item),
+            unassigned.reason.label(),
+        )
+        .unwrap();
+    }
+    if let Some(deadline) = answers.deadline {
+        writeln!(
+            out,
+            "deadline {} {}",
+            seconds(deadline.at),
+            deadline.reason.label()
+        )
+        .unwrap();
+    }
+    let counters = &answers.counters;
+    let mut counted: Vec<String> = Vec::new();
+    counted.extend(
+        counters
+            .generations
+            .iter()
+            .map(|(k, v)| format!("{}={v}", k.label())),
+    );
+    counted.extend(
+        counters
+            .revocations
+            .iter()
+            .map(|((kind, how), v)| format!("revoked.{kind}.{}={v}", how.label())),
+    );
+    counted.extend(
+        counters
+            .assignments
+            .iter()
+            .map(|(kind, v)| format!("assigned.{kind}={v}")),
+    );
+    counted.extend(
+        counters
+            .assignment_errors
+            .iter()
+            .map(|(error, v)| format!("{}={v}", error.label())),
+    );
+    if counters.leader_changes > 0 {
+        counted.push(format!("leaders={}", counters.leader_changes));
+    }
+    writeln!(out, "counted {}", counted.join(" ")).unwrap();
+    for finding in &answers.findings {
+        writeln!(out, "finding {} {}", finding.finding, finding.subject).unwrap();
+    }
+}
+
+fn item_text(item: &evenkeel_core::answers::ItemAnswer) -> String {
+    match item.task {
+        Some(task) => format!("{}-{task}", item.connector),
+        None => item.connector.to_string(),
+    }
+}

@@ -1,0 +1,92 @@
+//! Scripts that drive a real cluster, with evenkeel beside it and the truth as judge.
+//!
+//! evenkeel runs as the program that users run, and is asked over HTTP: what it says is
+//! compared as JSON, so that no type of it can be wrong on both sides.
+
+mod agent;
+mod compare;
+mod membership;
+mod outage;
+mod replay;
+mod stage;
+
+use std::path::PathBuf;
+
+pub use agent::{Agent, Recorder};
+pub use compare::{Expected, compare_state};
+pub use replay::{compare_history, replay};
+pub use stage::Stage;
+
+use crate::spec::ClusterSpec;
+use crate::version::Version;
+
+/// How a scenario is run.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// The `evenkeel` program.
+    pub program: PathBuf,
+    /// Where the capture and its truth go; nothing is kept without it.
+    pub keep: Option<PathBuf>,
+    /// Releases of brokers and workers; the testbed's own without.
+    pub releases: Option<(Version, Version)>,
+    /// Whether all steps are made, or only those that a CI run has time for.
+    pub whole: bool,
+}
+
+/// A scenario: a name and a script.
+#[derive(Clone, Copy, Debug)]
+pub struct Scenario {
+    /// Its name, and that of its files.
+    pub name: &'static str,
+    /// What it shows, in a line.
+    pub shows: &'static str,
+    script: fn(&mut Stage) -> anyhow::Result<()>,
+    spec: fn() -> ClusterSpec,
+}
+
+/// All scenarios, in the order in which they are recorded.
+pub const SCENARIOS: &[Scenario] = &[
+    Scenario {
+        name: "membership",
+        shows: "workers come, stop, die and come back; connectors change; an eager worker visits",
+        script: membership::membership,
+        spec: membership::spec,
+    },
+    Scenario {
+        name: "incident",
+        shows: "a worker is killed, its tasks are parked and handed out, a connector changes",
+        script: membership::incident,
+        spec: membership::spec,
+    },
+    Scenario {
+        name: "outage",
+        shows: "the broker goes away and comes back; a sidecar starts in between",
+        script: outage::outage,
+        spec: outage::spec,
+    },
+];
+
+/// The scenario of this name.
+#[must_use]
+pub fn named(name: &str) -> Option<&'static Scenario> {
+    SCENARIOS.iter().find(|scenario| scenario.name == name)
+}
+
+impl Scenario {
+    /// Runs the script on a new cluster; gives how much was compared.
+    ///
+    /// # Errors
+    /// When a step fails, something differs from the truth, or the run is void.
+    pub fn run(&self, run: &Run) -> anyhow::Result<usize> {
+        let mut spec = (self.spec)();
+        if let Some((broker, workers)) = run.releases {
+            spec.brokers.version = broker;
+            for worker in spec.groups.iter_mut().flat_map(|group| &mut group.workers) {
+                worker.version = workers;
+            }
+        }
+        let mut stage = Stage::set(self.name, &spec, run)?;
+        (self.script)(&mut stage)?;
+        stage.finish()
+    }
+}

@@ -1,0 +1,136 @@
+//! A capture derived again, and the whole history in it compared with the truth.
+
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, bail};
+use serde_json::Value;
+
+use super::compare::{DATED_MS_MAX, by_worker, number, protocol, text, work, worker_id};
+use crate::truth::{Comparison, TruthGeneration, TruthLog};
+
+/// The lines that `evenkeel replay` prints.
+///
+/// # Errors
+/// When the program fails, or prints something else than JSON lines.
+pub fn replay(program: &Path, capture: &Path) -> anyhow::Result<Vec<Value>> {
+    let output = Command::new(program)
+        .env_clear()
+        .arg("replay")
+        .arg(capture)
+        .output()?;
+    if !output.status.success() {
+        bail!("replay: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    let text = String::from_utf8(output.stdout).context("replay prints no utf-8")?;
+    text.lines()
+        .map(|line| serde_json::from_str(line).context("replay prints no json"))
+        .collect()
+}
+
+/// Compares every generation that the brokers and workers tell of with what `lines` of a
+/// replay say: none may be missing, none too many.
+///
+/// # Errors
+/// When a line has not the form it should have.
+pub fn compare_history(
+    comparison: &mut Comparison,
+    lines: &[Value],
+    truth: &TruthLog,
+) -> anyhow::Result<()> {
+    let rounds: Vec<&Value> = lines
+        .iter()
+        .filter(|line| line["line"] == "settled")
+        .map(|line| &line["round"])
+        .collect();
+    let missing: i64 = lines
+        .iter()
+        .filter(|line| line["line"] == "missing")
+        .filter_map(|line| number(&line["count"]))
+        .sum();
+    let answers = lines
+        .iter()
+        .find(|line| line["line"] == "answers")
+        .context("the replay ends without answers")?;
+    let open: Vec<&Value> = answers
+        .pointer("/answers/rounds")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter(|round| round["outcome"].is_null())
+        .collect();
+    let told: Vec<&Value> = rounds.into_iter().chain(open).collect();
+    let with_record = |generation: &&TruthGeneration| {
+        generation.assignment_ms.is_some() || generation.member_count == 0
+    };
+    let recorded: Vec<&TruthGeneration> = truth.generations.iter().filter(with_record).collect();
+    comparison.equal("generations with a record", &recorded.len(), &told.len());
+    let without = truth.generations.len() - recorded.len();
+    comparison.equal(
+        "generations without a record",
+        &i64::try_from(without)?,
+        &missing,
+    );
+    for generation in recorded {
+        let found = told
+            .iter()
+            .find(|round| number(&round["generation"]) == Some(generation.generation));
+        match found {
+            Some(round) => compare_round(comparison, round, generation),
+            None => comparison.differs(format!("generation {} is not told", generation.generation)),
+        }
+    }
+    Ok(())
+}
+
+fn compare_round(comparison: &mut Comparison, round: &Value, truth: &TruthGeneration) {
+    let what = |name: &str| format!("replay: generation {} {name}", truth.generation);
+    if let Some(outcome) = text(&round["outcome"]) {
+        let applied = truth
+            .members
+            .iter()
+            .any(|member| member.applied_ms.is_some());
+        let truth = match (truth.member_count, applied) {
+            (0, _) => "emptied",
+            (_, true) => "completed",
+            (_, false) => "aborted",
+        };
+        comparison.equal(&what("outcome"), &truth.to_owned(), &outcome);
+    }
+    if let Some(joined) = number(&round["join_ended"]) {
+        comparison.within(&what("join end"), truth.join_end_ms, joined, DATED_MS_MAX);
+    }
+    if let (Some(recorded), Some(assigned)) = (number(&round["recorded"]), truth.assignment_ms) {
+        comparison.within(&what("record"), assigned, recorded, DATED_MS_MAX);
+    }
+    comparison.equal(
+        &what("protocol"),
+        &protocol(truth),
+        &text(&round["protocol"]),
+    );
+    let leader = truth.leader_url.as_deref().map(worker_id);
+    comparison.equal(&what("leader"), &leader, &text(&round["leader"]));
+    let delay_ms = truth
+        .members
+        .iter()
+        .filter_map(|member| member.delay_ms)
+        .max()
+        .unwrap_or(0);
+    comparison.equal(&what("delay"), &Some(delay_ms), &number(&round["delay_ms"]));
+    let truth_members = by_worker(truth);
+    for member in round["members"].as_array().into_iter().flatten() {
+        let worker = text(&member["worker"]).unwrap_or_default();
+        let Some(true_member) = truth_members.get(&worker) else {
+            comparison.differs(what(&format!("has no member {worker}")));
+            continue;
+        };
+        for (name, list, truth) in [
+            ("assigned", &member["assigned"], &true_member.assigned),
+            ("revoked", &member["revoked"], &true_member.revoked),
+        ] {
+            if let Some(truth) = truth {
+                comparison.equal(&what(&format!("{worker} {name}")), truth, &work(list));
+            }
+        }
+    }
+}

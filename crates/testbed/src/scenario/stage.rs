@@ -1,0 +1,277 @@
+//! Where a script plays: a cluster, sidecars beside it, a recorder, and the comparisons
+//! made so far.
+
+use std::fs;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::{Context, bail, ensure};
+
+use super::Run;
+use super::agent::{Agent, Recorder};
+use super::compare::{Expected, compare_state};
+use super::replay::{compare_history, replay};
+use crate::cluster::Cluster;
+use crate::group::Group;
+use crate::jars::JarCache;
+use crate::spec::{ClusterSpec, WorkerSpec};
+use crate::truth::{Comparison, TruthLog};
+use crate::version::Version;
+use crate::wait::wait_until;
+
+/// Longest wait for the group to rest: a start on a loaded machine, a session, a delay.
+const SETTLE_MAX: Duration = Duration::from_secs(120);
+
+/// Longest wait for a sidecar to say what the log already says.
+const TOLD_MAX: Duration = Duration::from_secs(15);
+
+/// A cluster with everything beside it.
+#[derive(Debug)]
+pub struct Stage {
+    /// The cluster; scripts use its verbs.
+    pub cluster: Cluster,
+    /// Whether all steps are to be made.
+    pub whole: bool,
+    name: &'static str,
+    group: Group,
+    program: PathBuf,
+    locks: PathBuf,
+    keep: Option<PathBuf>,
+    agents: Vec<Agent>,
+    recorder: Option<Recorder>,
+    /// Of the broker and of the workers.
+    releases: (Version, Version),
+    compared: usize,
+}
+
+impl Stage {
+    /// Starts the broker, a sidecar and the recorder; the workers are up to the script, so
+    /// that evenkeel sees the group from nothing.
+    pub(super) fn set(name: &'static str, spec: &ClusterSpec, run: &Run) -> anyhow::Result<Stage> {
+        let mut cluster = Cluster::start_brokers(&spec.brokers, spec.jmx)?;
+        let group_spec = spec.groups.first().context("a scenario has a group")?;
+        cluster.add_group(group_spec)?;
+        let group = cluster
+            .groups()
+            .first()
+            .context("the group was added")?
+            .clone();
+        let mut stage = Stage {
+            whole: run.whole,
+            name,
+            group,
+            program: run.program.clone(),
+            locks: JarCache::open()?.root().join("ports"),
+            keep: run.keep.clone(),
+            agents: Vec::new(),
+            recorder: None,
+            compared: 0,
+            releases: (
+                spec.brokers.version,
+                group_spec
+                    .workers
+                    .first()
+                    .map_or(Version::DEFAULT, |worker| worker.version),
+            ),
+            cluster,
+        };
+        let file = stage.cluster.folder().join("capture.evk.gz");
+        let folder = stage.cluster.folder().to_owned();
+        let bootstrap = stage.cluster.bootstrap();
+        stage.recorder = Some(Recorder::start(
+            &stage.program,
+            name,
+            (&bootstrap, &stage.group),
+            stage.releases,
+            (&folder, &file),
+        )?);
+        stage.add_agent("first")?;
+        Ok(stage)
+    }
+
+    /// A worker of the release that is played, with this delay.
+    #[must_use]
+    pub fn worker_spec(&self, scheduled_delay_ms: u32) -> WorkerSpec {
+        WorkerSpec {
+            version: self.releases.1,
+            scheduled_delay_ms,
+            ..WorkerSpec::default()
+        }
+    }
+
+    /// Starts one more sidecar.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub fn add_agent(&mut self, name: &str) -> anyhow::Result<()> {
+        let group = self.group.group_id.clone();
+        self.add_agent_of(name, &group)
+    }
+
+    /// Starts one more sidecar, that watches another group on the same topics.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub fn add_agent_of(&mut self, name: &str, group_id: &str) -> anyhow::Result<()> {
+        let bootstrap = self.cluster.bootstrap();
+        let folder = self.cluster.folder().to_owned();
+        let group = Group {
+            group_id: group_id.to_owned(),
+            ..self.group.clone()
+        };
+        let places = (folder.as_path(), self.locks.as_path());
+        self.agents.push(Agent::start(
+            &self.program,
+            name,
+            (&bootstrap, &group),
+            places,
+        )?);
+        Ok(())
+    }
+
+    /// Stops a sidecar for good.
+    ///
+    /// # Errors
+    /// When there is none, or it does not end well.
+    pub fn remove_agent(&mut self, name: &str) -> anyhow::Result<()> {
+        let place = self.agents.iter().position(|agent| agent.name() == name);
+        self.agents
+            .remove(place.with_context(|| format!("no sidecar {name}"))?)
+            .stop()
+    }
+
+    /// Kills a sidecar and starts it again under its name.
+    ///
+    /// # Errors
+    /// When there is none, or it cannot be started.
+    pub fn restart_agent(&mut self, name: &str) -> anyhow::Result<()> {
+        let place = self.agents.iter().position(|agent| agent.name() == name);
+        let agent = self
+            .agents
+            .remove(place.with_context(|| format!("no sidecar {name}"))?);
+        agent.kill()?;
+        self.add_agent(name)
+    }
+
+    /// A sidecar.
+    ///
+    /// # Errors
+    /// When there is none of that name.
+    pub fn agent(&self, name: &str) -> anyhow::Result<&Agent> {
+        let found = self.agents.iter().find(|agent| agent.name() == name);
+        found.with_context(|| format!("no sidecar {name}"))
+    }
+
+    /// The group that is played.
+    pub fn group_id(&self) -> &str {
+        &self.group.group_id
+    }
+
+    /// Waits until the group rests, then compares what every sidecar says.
+    ///
+    /// # Errors
+    /// When the group does not rest in time, a sidecar does not follow, or something differs.
+    pub fn rest(&mut self, step: &str, expected: Expected) -> anyhow::Result<TruthLog> {
+        let truth = self
+            .cluster
+            .await_settled(&self.group.group_id, SETTLE_MAX)
+            .context(step.to_owned())?;
+        self.compare(step, &truth, expected)?;
+        Ok(truth)
+    }
+
+    /// Waits until the newest generation is after `generation` and `holds` says so of the
+    /// truth, then compares.
+    ///
+    /// # Errors
+    /// As [`Stage::rest`].
+    pub fn await_truth(
+        &mut self,
+        step: &str,
+        expected: Expected,
+        holds: impl Fn(&TruthLog) -> bool,
+    ) -> anyhow::Result<TruthLog> {
+        let truth = wait_until(step, SETTLE_MAX, || {
+            let truth = self.cluster.truth(&self.group.group_id)?;
+            Ok((truth.is_settled() && holds(&truth)).then_some(truth))
+        })?;
+        self.compare(step, &truth, expected)?;
+        Ok(truth)
+    }
+
+    fn compare(&mut self, step: &str, truth: &TruthLog, expected: Expected) -> anyhow::Result<()> {
+        let generation = truth.last().context("no generation")?.generation;
+        for agent in &self.agents {
+            // A sidecar may be a moment behind the log; it must get there, and stay right.
+            let compared = wait_until(&format!("{step}: {}", agent.name()), TOLD_MAX, || {
+                let state = agent.state()?;
+                ensure!(state["current"] == true, "{} is not current", agent.name());
+                let told = state
+                    .pointer("/group/generation")
+                    .and_then(serde_json::Value::as_i64);
+                ensure!(
+                    told == Some(generation),
+                    "told {told:?}, truth {generation}"
+                );
+                let mut comparison = Comparison::new();
+                compare_state(&mut comparison, agent.name(), &state, (truth, &expected))?;
+                comparison.finish().map(Some)
+            })?;
+            self.compared += compared;
+        }
+        eprintln!(
+            "  {step}: generation {generation}, {} compared",
+            self.compared
+        );
+        Ok(())
+    }
+
+    /// Counts comparisons that the script made itself.
+    ///
+    /// # Errors
+    /// When something differed, or nothing was compared.
+    pub fn count(&mut self, comparison: Comparison) -> anyhow::Result<()> {
+        self.compared += comparison.finish()?;
+        Ok(())
+    }
+
+    /// Ends the recording, compares the whole history by its replay, keeps capture and
+    /// truth; gives how much was compared.
+    pub(super) fn finish(mut self) -> anyhow::Result<usize> {
+        let truth = self.cluster.truth(&self.group.group_id)?;
+        if !truth.void.is_empty() {
+            bail!("the run proves nothing: {}", truth.void.join("; "));
+        }
+        for agent in std::mem::take(&mut self.agents) {
+            agent.stop()?;
+        }
+        let capture = self
+            .recorder
+            .take()
+            .context("nothing was recorded")?
+            .finish()?;
+        let kept = match &self.keep {
+            Some(folder) => {
+                fs::create_dir_all(folder)?;
+                let name = match self.releases {
+                    (Version::DEFAULT, Version::DEFAULT) => self.name.to_owned(),
+                    (broker, workers) if broker == workers => format!("{}-{workers}", self.name),
+                    (broker, workers) => format!("{}-{broker}-{workers}", self.name),
+                };
+                let kept = folder.join(format!("{name}.evk.gz"));
+                fs::copy(&capture, &kept)?;
+                let truth_file = folder.join(format!("{name}.truth.json"));
+                let mut text = serde_json::to_string(&truth)?;
+                text.push('\n');
+                fs::write(truth_file, text)?;
+                kept
+            }
+            None => capture,
+        };
+        let lines = replay(&self.program, &kept)?;
+        let mut comparison = Comparison::new();
+        compare_history(&mut comparison, &lines, &truth)?;
+        self.compared += comparison.finish()?;
+        Ok(self.compared)
+    }
+}

@@ -1,0 +1,141 @@
+//! What is said, and said once.
+
+use evenkeel_core::answers::FindingAnswer;
+
+use super::*;
+use crate::config::LogLevel;
+use crate::show::log::REPEAT_MS_MIN;
+use crate::show::log::tests::lines;
+use crate::show::sample::{NOW, incident};
+
+/// The lines for these answers, one after the other, without who says them.
+fn said(answers: &[Answers]) -> Vec<String> {
+    let mut words = Words::default();
+    let group: Arc<str> = Arc::from("connect-orders");
+    let lines = lines(LogLevel::Info, || {
+        for answers in answers {
+            words.answers(&group, answers);
+        }
+    });
+    let short = |line: &String| {
+        line.replace("evenkeel::show::words: ", "")
+            .replace(" group=connect-orders", "")
+    };
+    lines.iter().map(short).collect()
+}
+
+#[test]
+fn the_start_is_told_once() {
+    let expected = [
+        "WARN connect-configs has 3 partitions, Connect wants exactly one finding=\"config_partitions\" subject=\"connect-configs\"",
+        "INFO mode mode=\"full\"",
+        "INFO answers are current",
+    ];
+    assert_eq!(said(&[incident()]), expected);
+    assert_eq!(said(&[incident(), incident()]), expected);
+}
+
+#[test]
+fn troubles_come_and_go() {
+    let mut troubled = incident();
+    troubled.inputs[1].trouble = Some(Trouble::Denied);
+    let lines = said(&[incident(), troubled.clone(), troubled, incident()]);
+    assert_eq!(
+        lines[3..],
+        [
+            "WARN topic not readable topic=connect-configs trouble=\"denied\"",
+            "INFO topic readable again topic=connect-configs",
+        ]
+    );
+}
+
+#[test]
+fn findings_come_and_go() {
+    let mut other = incident();
+    other.findings = vec![FindingAnswer {
+        finding: "shared_worker",
+        subject: "worker-a:8083".to_owned(),
+        text: "two members are worker-a:8083".to_owned(),
+        since: None,
+    }];
+    assert_eq!(
+        said(&[incident(), other])[3..],
+        [
+            "WARN two members are worker-a:8083 finding=\"shared_worker\" subject=\"worker-a:8083\"",
+            "INFO no longer so finding=\"config_partitions\" subject=\"connect-configs\"",
+        ]
+    );
+}
+
+#[test]
+fn going_blind_and_back_is_told() {
+    let mut blind = incident();
+    (blind.fresh, blind.mode) = (false, Mode::Blind);
+    assert_eq!(
+        said(&[incident(), blind, incident()])[3..],
+        [
+            "INFO mode mode=\"blind\"",
+            "WARN answers are withdrawn: an input was not confirmed current",
+            "INFO mode mode=\"full\"",
+            "INFO answers are current",
+        ]
+    );
+}
+
+#[test]
+fn undecoded_records_are_totals_now_and_then() {
+    let at = |ms: i64, errors: u64| {
+        let mut answers = incident();
+        answers.arrived = Some(NOW.plus_ms(ms));
+        answers.inputs[0]
+            .decode_errors
+            .insert("truncated".to_owned(), errors);
+        answers.inputs[0]
+            .unknown
+            .insert("group_metadata 9".to_owned(), 1);
+        answers
+    };
+    let lines = said(&[
+        at(0, 1),
+        at(1, 2),
+        at(REPEAT_MS_MIN - 1, 500),
+        at(REPEAT_MS_MIN, 501),
+        at(2 * REPEAT_MS_MIN, 501),
+    ]);
+    assert_eq!(
+        lines[..2],
+        [
+            "WARN records not decoded input=\"offsets\" error=truncated records=1",
+            "INFO records of an unknown kind input=\"offsets\" version=group_metadata 9 records=1",
+        ]
+    );
+    assert_eq!(
+        lines[5..],
+        ["WARN records not decoded input=\"offsets\" error=truncated records=501"]
+    );
+}
+
+#[test]
+fn a_generation_in_a_line() {
+    let group: Arc<str> = Arc::from("g");
+    let round = &incident().rounds[0];
+    let told = lines(LogLevel::Info, || settled(&group, round, "open", 7));
+    assert_eq!(
+        told,
+        [
+            "INFO evenkeel::show::words: generation group=g generation=8 outcome=\"open\" rule=\"\" members=3 assigned=0 revoked=0 delay_ms=300000 left_out=7"
+        ]
+    );
+    let mut completed = round.clone();
+    completed.outcome = Some(Outcome::Completed);
+    assert_eq!(
+        lines(LogLevel::Info, || settled(
+            &group,
+            &completed,
+            "completed",
+            0
+        ))
+        .len(),
+        0
+    );
+}

@@ -1,0 +1,7 @@
+//! The agent as a whole: captures derived again, the demo, and real clusters.
+#![allow(clippy::unwrap_used)]
+
+mod demo;
+mod late;
+mod live;
+mod replays;

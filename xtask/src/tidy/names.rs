@@ -1,0 +1,80 @@
+//! Rules, dashboards and runbooks: they name only metrics of the catalogue, and every
+//! alert has its runbook.
+
+use std::collections::BTreeSet;
+
+use super::Problem;
+use super::tree::File;
+
+/// The catalogue in words; `cargo xtask docs --check` holds it to the one in the code.
+const CATALOGUE: &str = "docs/metrics.md";
+const FOLDERS: [&str; 2] = ["alerts/", "dashboards/"];
+const PREFIX: &str = "evenkeel_";
+
+/// What a histogram's series end in.
+const SUFFIXES: [&str; 3] = ["_bucket", "_sum", "_count"];
+
+pub(crate) fn check(files: &[File]) -> Vec<Problem> {
+    let bundled: Vec<&File> = files
+        .iter()
+        .filter(|file| FOLDERS.iter().any(|folder| file.path.starts_with(folder)))
+        .filter(|file| !file.is("md"))
+        .collect();
+    if bundled.is_empty() {
+        return Vec::new();
+    }
+    let Some(catalogue) = files.iter().find(|file| file.path == CATALOGUE) else {
+        return vec![Problem::new(
+            CATALOGUE,
+            "is not there; `cargo xtask docs` writes it".to_owned(),
+        )];
+    };
+    let known: BTreeSet<&str> = catalogue
+        .text
+        .lines()
+        .filter_map(|line| line.strip_prefix("### `")?.strip_suffix('`'))
+        .collect();
+    let mut problems = Vec::new();
+    for file in bundled {
+        problems.extend(metrics(file, &known));
+        problems.extend(runbooks(file, files));
+    }
+    problems
+}
+
+fn metrics(file: &File, known: &BTreeSet<&str>) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for (number, line) in file.text.lines().enumerate() {
+        for name in line.split(|c: char| !(c == '_' || c == ':' || c.is_ascii_alphanumeric())) {
+            // A colon makes it the name of a recording rule, which promtool resolves.
+            let ours = name.starts_with(PREFIX) && !name.contains(':');
+            let base = SUFFIXES.iter().find_map(|suffix| name.strip_suffix(suffix));
+            if ours && !known.contains(name) && !base.is_some_and(|base| known.contains(base)) {
+                let told = format!("{name} is not in the catalogue");
+                problems.push(Problem::at(&file.path, number + 1, told));
+            }
+        }
+    }
+    problems
+}
+
+fn runbooks(file: &File, files: &[File]) -> Vec<Problem> {
+    if !file.path.starts_with("alerts/rules/") {
+        return Vec::new();
+    }
+    let mut problems = Vec::new();
+    for (number, line) in file.text.lines().enumerate() {
+        let Some(alert) = line.trim_start_matches([' ', '-']).strip_prefix("alert:") else {
+            continue;
+        };
+        let runbook = format!("docs/runbooks/{}.md", alert.trim());
+        if !files.iter().any(|file| file.path == runbook) {
+            let told = format!("{} has no {runbook}", alert.trim());
+            problems.push(Problem::at(&file.path, number + 1, told));
+        }
+    }
+    problems
+}
+
+#[cfg(test)]
+mod tests;

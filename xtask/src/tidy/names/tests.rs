@@ -1,0 +1,68 @@
+//! Rules and dashboards that name what there is, and some that do not.
+
+use super::*;
+
+#[track_caller]
+fn check_files(files: &[(&str, &str)], expected: &[&str]) {
+    let files: Vec<File> = files
+        .iter()
+        .map(|(path, text)| File {
+            path: (*path).to_owned(),
+            text: (*text).to_owned(),
+        })
+        .collect();
+    let found: Vec<String> = check(&files).iter().map(ToString::to_string).collect();
+    assert_eq!(found, expected);
+}
+
+const METRICS: (&str, &str) = (
+    "docs/metrics.md",
+    "# Metrics\n### `evenkeel_generation`\ntext\n### `evenkeel_downtime_seconds`\n",
+);
+
+#[test]
+fn known_names_pass() {
+    check_files(
+        &[
+            METRICS,
+            (
+                "alerts/rules/a.yaml",
+                "- record: evenkeel:generation:max\n  expr: evenkeel_generation{group=\"a\"} + \
+                 rate(evenkeel_downtime_seconds_bucket[5m])\n- alert: Storm\n  expr: evenkeel:generation:max > 1\n",
+            ),
+            ("docs/runbooks/Storm.md", "# Storm\n"),
+            (
+                "dashboards/a.json",
+                "{\"expr\": \"evenkeel_downtime_seconds_count\"}",
+            ),
+        ],
+        &[],
+    );
+    check_files(&[("docs/a.md", "evenkeel_nothing")], &[]);
+}
+
+#[test]
+fn unknown_names_and_missing_runbooks_are_told() {
+    check_files(
+        &[
+            METRICS,
+            (
+                "alerts/rules/a.yaml",
+                "- alert: Storm\n  expr: evenkeel_generations > 1\n",
+            ),
+            (
+                "dashboards/a.json",
+                "\n{\"expr\": \"evenkeel_generation_total\"}",
+            ),
+        ],
+        &[
+            "alerts/rules/a.yaml:2: evenkeel_generations is not in the catalogue",
+            "alerts/rules/a.yaml:1: Storm has no docs/runbooks/Storm.md",
+            "dashboards/a.json:2: evenkeel_generation_total is not in the catalogue",
+        ],
+    );
+    check_files(
+        &[("dashboards/a.json", "evenkeel_generation")],
+        &["docs/metrics.md: is not there; `cargo xtask docs` writes it"],
+    );
+}
