@@ -18,9 +18,11 @@ use crate::run::shutdown::Ending;
 /// costs twenty projections a second, not 250.
 const PUBLISH_EVERY: Duration = Duration::from_millis(50);
 
-/// How often ends are asked for at most while a verdict waits for them: one round trip
-/// to a broker, or a little more.
-const ASK_EVERY: Duration = Duration::from_millis(100);
+/// How soon ends are asked for again while a verdict waits for them: one round trip to a
+/// broker, or a little more. Each question without success doubles it, up to the pace at
+/// which the reader asks anyway: a topic that does not answer is not to be pressed.
+const ASK_AFTER_MIN: Duration = Duration::from_millis(100);
+const ASK_AFTER_MAX: Duration = Duration::from_secs(10);
 
 /// How often time passes when nothing else happens.
 const TICK_EVERY: Duration = Duration::from_secs(1);
@@ -57,12 +59,17 @@ pub async fn run(
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut publish_at = Instant::now();
     let mut ask_at = Instant::now();
+    let mut ask_after = ASK_AFTER_MIN;
     let mut unpublished = true;
     let mut batch = Vec::with_capacity(INPUTS_AT_ONCE);
     let ending = ending.wait();
     tokio::pin!(ending);
     loop {
         let wants_ends = engine.wants_ends();
+        if !wants_ends {
+            ask_after = ASK_AFTER_MIN;
+            ask_at = Instant::now();
+        }
         tokio::select! {
             biased;
             () = &mut ending => break,
@@ -84,7 +91,8 @@ pub async fn run(
             }
             () = tokio::time::sleep_until(ask_at), if wants_ends => {
                 surroundings.ask_ends();
-                ask_at = Instant::now() + ASK_EVERY;
+                ask_at = Instant::now() + ask_after;
+                ask_after = (ask_after * 2).min(ASK_AFTER_MAX);
             }
             () = tokio::time::sleep_until(publish_at), if unpublished => {}
         }

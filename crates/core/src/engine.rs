@@ -51,6 +51,9 @@ pub struct State {
     recent: RecentGenerations,
     counters: Counters,
     findings: Findings,
+    /// Whether something arrived that may settle a round.
+    #[serde(skip)]
+    unsettled: bool,
     /// What the input at hand changed; empty between inputs.
     #[serde(skip)]
     changes: Vec<Change>,
@@ -63,10 +66,17 @@ struct Clock {
     arrived: Option<ArrivalTime>,
     /// The newest group record, or the newest instant before which none is unread.
     event: Option<EventTime>,
-    /// The smallest delay between a live group record and its arrival.
+    /// The smallest delay between a group record and its arrival, of this leader epoch:
+    /// another coordinator has another clock. Records of the past only make it larger,
+    /// so time passes too slowly rather than too fast.
     delay_ms_min: Option<i64>,
+    /// The leader epoch of the newest group record.
+    leader_epoch: Option<i32>,
     /// When reading of the offsets topic began.
     watched_since: Option<EventTime>,
+    /// How far each topic was confirmed, and whether it is waited for, when rounds were
+    /// last looked at.
+    confirmed: [(Option<ArrivalTime>, bool); 3],
 }
 
 /// The newest group record and where it stands in the group's life.
@@ -190,6 +200,24 @@ impl Engine {
     }
 }
 
+// === impl Clock ===
+
+impl Clock {
+    fn saw(&mut self, leader_epoch: Option<i32>, recorded: EventTime, at: ArrivalTime) {
+        if leader_epoch.is_some() && leader_epoch != self.leader_epoch {
+            self.leader_epoch = leader_epoch;
+            self.delay_ms_min = None;
+            self.event = None;
+        }
+        let delay_ms = at.delay_after_ms(recorded);
+        self.delay_ms_min = Some(
+            self.delay_ms_min
+                .map_or(delay_ms, |least| least.min(delay_ms)),
+        );
+        self.event = self.event.max(Some(recorded));
+    }
+}
+
 // === impl State ===
 
 impl State {
@@ -224,8 +252,16 @@ impl State {
                 .to_owned()
         });
         match topic {
-            // The group's life goes on in the new topic; its records tell how.
-            Topic::Offsets => {}
+            // Its records are read again, as history: what they tell is derived again.
+            Topic::Offsets => {
+                self.group = GroupNow {
+                    incarnation: self.group.incarnation,
+                    ..GroupNow::default()
+                };
+                self.ownership = Ownership::default();
+                self.rounds = Rounds::default();
+                self.recent = RecentGenerations::default();
+            }
             Topic::Config => self.configured.clear(),
             Topic::Status => self.statuses.clear(),
         }
@@ -234,25 +270,44 @@ impl State {
     /// Lets time pass as far as it is proven that no older group record is unread, and
     /// settles what can be settled.
     fn advance(&mut self) {
+        let confirmed = Topic::ALL.map(|topic| {
+            let progress = self.progress.of(topic);
+            (progress.confirmed(), progress.is_beyond_reach())
+        });
+        if self.clock.confirmed != confirmed {
+            self.clock.confirmed = confirmed;
+            self.unsettled = true;
+        }
         self.clock.event = self.clock.event.max(self.quiet_until());
-        self.settle_rounds();
+        if let Some(now) = self.clock.event {
+            self.findings.expire(now);
+        }
+        if std::mem::take(&mut self.unsettled) {
+            self.settle_rounds();
+        }
     }
 
     /// The instant up to which no group record is unread, on the coordinator's clock.
     fn quiet_until(&self) -> Option<EventTime> {
         let confirmed = self.progress.of(Topic::Offsets).confirmed();
-        confirmed.map(|at| at.as_event(self.clock.delay_ms_min.unwrap_or(0)))
+        // Without a record the coordinator's clock is not known.
+        Some(confirmed?.as_event(self.clock.delay_ms_min?))
     }
 
     fn settle_rounds(&mut self) {
-        let settled = self.rounds.settle(Evidence {
+        let evidence = Evidence {
             statuses: &self.statuses,
             progress: &self.progress,
             quiet_until: self.quiet_until(),
             watched_since: self.clock.watched_since,
-        });
+        };
+        let settled = self.rounds.settle(evidence);
+        let applied = self.rounds.take_applied(evidence);
         for round in settled {
             self.settled(round);
+        }
+        for member in applied {
+            self.count_applied(&member);
         }
     }
 }

@@ -52,3 +52,16 @@ pub const TASKS_PER_CONNECTOR_MAX: i32 = 10_000;
 /// Connector names remembered. Names are never forgotten while the agent runs, so a
 /// script that creates and deletes for ever must meet a bound: later names share one.
 pub const NAMES_MAX: usize = 200_000;
+
+/// Milliseconds that a finding about an event is shown, such as a clock that stepped back.
+pub const EVENT_SHOWN_MS: i64 = 1_800_000;
+
+/// Entries of the dense table of owners, all connectors together: 8 MB.
+pub const OWNER_SLOTS_MAX: usize = 4_000_000;
+
+/// Runs of statuses remembered for one worker and generation; numbers come again when the
+/// group is created anew.
+pub const PROOF_RUNS_MAX: usize = 8;
+
+/// Milliseconds without a status after which a new run begins.
+pub const PROOF_RUN_GAP_MS: i64 = 60_000;

@@ -4,7 +4,7 @@
 use crate::answers::{Outcome, RevocationHow};
 use crate::engine::{Change, State};
 use crate::facts::ids::{Kind, Protocol, WorkItem};
-use crate::facts::observation::{Claim, GroupSnapshot};
+use crate::facts::observation::{GroupSnapshot, Member};
 use crate::story::rounds::Round;
 
 // === impl State ===
@@ -21,41 +21,49 @@ impl State {
             return;
         };
         self.count_generations(outcome, 1);
-        if outcome != Outcome::Completed {
-            return;
-        }
-        for member in round.members() {
-            for item in &member.assigned {
-                let count = self.counters.assignments.entry(item.kind()).or_default();
-                *count = count.saturating_add(1);
-            }
-            add(
-                &mut self.counters.revocations,
-                RevocationHow::Asked,
-                &member.revoked,
-            );
-        }
         if round.next.is_some() {
-            self.count_implied(round);
+            self.count_given_up(round);
         }
     }
 
-    /// An eager member stops all it has before it joins again: counted once it is known
-    /// both that it had it and that it joined.
-    pub(super) fn count_implied(&mut self, round: &Round) {
+    /// What a member was told and is proven to have done.
+    pub(super) fn count_applied(&mut self, member: &Member) {
+        for item in &member.assigned {
+            let count = self.counters.assignments.entry(item.kind()).or_default();
+            *count = count.saturating_add(1);
+        }
+        add(
+            &mut self.counters.revocations,
+            RevocationHow::Asked,
+            &member.revoked,
+        );
+    }
+
+    /// What members gave up by themselves, counted once it is known both what they had
+    /// and how they came back: an eager member stops all it has before it joins again,
+    /// and one that comes back without a claim lost its coordinator.
+    pub(super) fn count_given_up(&mut self, round: &Round) {
+        if !round.next.is_some_and(|next| next.live) {
+            return;
+        }
         let eager = round
             .record
             .as_deref()
             .is_some_and(|r| r.protocol == Some(Protocol::Eager));
-        let live = round.next.is_some_and(|next| next.live);
-        if !(eager && live && round.applied() == Some(true)) {
-            return;
+        if eager && round.applied() == Some(true) {
+            for member in round.stayers() {
+                add(
+                    &mut self.counters.revocations,
+                    RevocationHow::Implied,
+                    &member.told,
+                );
+            }
         }
-        for member in round.stayers() {
+        for items in round.droppers() {
             add(
                 &mut self.counters.revocations,
-                RevocationHow::Implied,
-                &member.told,
+                RevocationHow::Dropped,
+                &items,
             );
         }
     }
@@ -77,18 +85,6 @@ impl State {
         };
         if before.leader.is_some() && now.leader.is_some() && before.leader != now.leader {
             self.counters.leader_changes = self.counters.leader_changes.saturating_add(1);
-        }
-        if before.protocol.is_some_and(Protocol::is_cooperative) {
-            for member in &before.members {
-                let present = now.member(&member.id);
-                if present.is_some_and(|present| present.claim == Claim::Nothing) {
-                    add(
-                        &mut self.counters.revocations,
-                        RevocationHow::Dropped,
-                        &member.told,
-                    );
-                }
-            }
         }
     }
 }

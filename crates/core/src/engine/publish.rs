@@ -33,7 +33,7 @@ pub(super) fn answers(state: &State) -> Answers {
             .collect(),
         mode: mode(state),
         fresh: is_fresh(state),
-        whole_since: state.group.history_from,
+        whole_since: state.group.history_from.or(state.clock.watched_since),
         group: group(state),
         configured: config_known.then(|| configured(state)),
         deadline: deadline(state, &unassigned),
@@ -278,12 +278,18 @@ fn deadline(state: &State, unassigned: &[UnassignedAnswer]) -> Option<DeadlineAn
     if newest.delay_ms <= 0 {
         return None;
     }
-    let parked = unassigned.iter().any(|unassigned| {
-        matches!(
-            unassigned.reason,
-            UnassignedReason::Lost | UnassignedReason::Dropped
-        )
-    });
+    let waits = |reason: UnassignedReason| {
+        matches!(reason, UnassignedReason::Lost | UnassignedReason::Dropped)
+    };
+    // Where the config topic cannot be read, what left its owner is the best that is known.
+    let parked = if is_current(state, Topic::Config) {
+        unassigned.iter().any(|unassigned| waits(unassigned.reason))
+    } else {
+        state
+            .ownership
+            .all_left()
+            .any(|(_, left)| waits(left.reason))
+    };
     let reason = if parked {
         DelayReason::Lost
     } else if state.group.revoked_before {

@@ -139,6 +139,8 @@ impl State {
                         self.topic_swapped(Topic::Status, record.timestamp);
                     }
                 }
+                self.unsettled |= matches!(&fact, StatusFact::State(status)
+                    if self.rounds.waits_for(status.generation));
                 self.statuses.apply(&fact, record.timestamp);
             }
             Err(error) => tally.undecodable(error.label()),
@@ -171,14 +173,8 @@ impl State {
             .timestamp
             .or(self.clock.event)
             .unwrap_or(EventTime(at.0));
-        if live {
-            let delay_ms = at.delay_after_ms(recorded);
-            let least = self
-                .clock
-                .delay_ms_min
-                .map_or(delay_ms, |least| least.min(delay_ms));
-            self.clock.delay_ms_min = Some(least);
-        }
+        self.clock.saw(record.leader_epoch, recorded, at);
+        self.unsettled = true;
         self.group.history_from = self.group.history_from.or(Some(recorded));
         let before = self.group.newest.clone();
         let value = record.value.as_deref();
@@ -193,7 +189,10 @@ impl State {
                 for problem in &problems {
                     self.tallies.offsets.undecodable(problem.label());
                 }
-                if !problems.is_empty() {
+                self.findings.clear(Kind::ForeignGroup);
+                if problems.is_empty() {
+                    self.findings.clear(Kind::MemberUndecodable);
+                } else {
                     self.findings.raise(
                         Kind::MemberUndecodable,
                         self.settings.group.clone(),
@@ -222,12 +221,12 @@ impl State {
     }
 
     fn take_tombstone(&mut self, recorded: EventTime, at: ArrivalTime, live: bool) {
-        self.clock.event = self.clock.event.max(Some(recorded));
         if self.group.deleted.is_some() {
             return;
         }
         let next = Next {
             join_ended: recorded,
+            recorded,
             arrived: at,
             live,
         };
@@ -245,7 +244,6 @@ impl State {
             .newest
             .clone()
             .filter(|_| self.group.deleted.is_none());
-        self.clock.event = self.clock.event.max(Some(now.recorded));
         let continues = before
             .as_deref()
             .is_some_and(|before| continues(before, &now));
@@ -257,11 +255,13 @@ impl State {
             let join_ended = now.join_ended.unwrap_or(now.recorded);
             let next = Next {
                 join_ended,
+                recorded: now.recorded,
                 arrived: at,
                 live,
             };
             self.follow(Some(&now).filter(|_| continues), next);
         }
+        let took = self.rounds.newest_applied();
         if !continues {
             self.begin_incarnation(&now);
         } else if let Some(before) = before.as_deref() {
@@ -291,7 +291,8 @@ impl State {
         if live && !same_number {
             self.count_record(before.as_deref().filter(|_| continues), &now);
         }
-        self.ownership.apply(before.as_deref(), &now);
+        self.ownership.apply(before.as_deref(), &now, took);
+        self.ownership.bound(&self.configured);
         self.protocol.apply(before.as_deref(), &now);
         self.group.seen_from = self.group.seen_from.or(now.config_offset);
         self.group.revoked_before = before.as_deref().is_some_and(|before| {
@@ -308,7 +309,7 @@ impl State {
     /// The newest round learns what followed it, and is settled if that is enough.
     fn follow(&mut self, now: Option<&GroupSnapshot>, next: Next) {
         if let Some(settled) = self.rounds.followed(now, next).cloned() {
-            self.count_implied(&settled);
+            self.count_given_up(&settled);
         }
         self.settle_rounds();
     }
@@ -349,6 +350,10 @@ impl State {
             .missing(template, first..now.generation, outcome);
         if live {
             self.count_generations(outcome, count);
+        }
+        if outcome == Outcome::Unknown {
+            // There is a hole: what is known is whole only from here on.
+            self.group.history_from = Some(now.recorded);
         }
         self.changes.push(Change::Missing {
             first,

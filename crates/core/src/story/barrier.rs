@@ -153,11 +153,10 @@ impl TopicProgress {
         let place = self.partitions.entry(start.partition).or_default();
         place.next = place.next.max(start.offset);
         place.end = place.end.max(start.end);
-        match known {
-            // Another topic's records are new to everybody, however low their offsets.
-            Some(_) if start.anew => place.live_from = 0,
-            Some(_) => {}
-            None => place.live_from = start.end,
+        // What was written before reading began is history, also of a topic that is another
+        // one now: a log that was cut and is read again must not be counted again.
+        if known.is_none() || start.anew {
+            place.live_from = start.end;
         }
         if start.anew {
             Started::Anew

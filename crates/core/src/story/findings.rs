@@ -1,14 +1,15 @@
 //! Things about the inputs that a person should know: what a record names and nothing
 //! confirms, bytes that make no sense, names that cannot be told apart.
 //!
-//! A finding is raised and cleared; raising one that stands changes nothing.
+//! A finding is raised, and goes by contrary evidence or after a while; raising one that
+//! stands changes nothing.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
 use crate::facts::time::EventTime;
-use crate::limits::FINDINGS_MAX;
+use crate::limits::{EVENT_SHOWN_MS, FINDINGS_MAX};
 
 /// The kinds of finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -24,8 +25,6 @@ pub enum Kind {
     LeaderUrlUnknown,
     /// A member advertises something that is no URL.
     UrlInvalid,
-    /// The group speaks a protocol that no released Connect knows.
-    ProtocolUnknown,
     /// The group is not one of Connect.
     ForeignGroup,
     /// Part of a member's entry could not be read.
@@ -64,8 +63,6 @@ pub struct Finding {
 pub struct Findings {
     #[serde(with = "crate::facts::pairs")]
     standing: BTreeMap<(Kind, String), Finding>,
-    /// Findings that had no room.
-    dropped: u64,
 }
 
 // === impl Kind ===
@@ -80,7 +77,6 @@ impl Kind {
             Self::SharedWorker => "shared_worker",
             Self::LeaderUrlUnknown => "leader_url_unknown",
             Self::UrlInvalid => "url_invalid",
-            Self::ProtocolUnknown => "protocol_unknown",
             Self::ForeignGroup => "foreign_group",
             Self::MemberUndecodable => "member_undecodable",
             Self::GenerationWentBack => "generation_went_back",
@@ -112,7 +108,6 @@ impl Findings {
             return false;
         }
         if self.standing.len() >= FINDINGS_MAX {
-            self.dropped = self.dropped.saturating_add(1);
             return false;
         }
         self.standing.insert(
@@ -123,6 +118,19 @@ impl Findings {
             },
         );
         true
+    }
+
+    /// Contrary evidence: no finding of this kind stands any more.
+    pub fn clear(&mut self, kind: Kind) {
+        self.standing.retain(|(standing, _), _| *standing != kind);
+    }
+
+    /// Events are told for a while; only a swapped topic stays until somebody mends it.
+    pub fn expire(&mut self, now: EventTime) {
+        self.standing.retain(|(kind, _), finding| {
+            let age_ms = finding.since.map_or(0, |since| now.since_ms(since));
+            *kind == Kind::TopicSwapped || age_ms <= EVENT_SHOWN_MS
+        });
     }
 
     /// What stands, by kind and subject.

@@ -9,16 +9,18 @@
 //! 3. *completed*: a member's next claim follows what the record told it.
 //! 4. *completed*: a member wrote a status with exactly this generation before the next
 //!    join phase ended (a status carries the last generation its worker completed).
-//! 5. *aborted*: members' next claims ignore what the record told them, and none follows it.
-//! 6. *completed*: no other record within the largest rebalance timeout: had nobody
+//! 5. *completed*: no other record within twice the largest rebalance timeout: had nobody
 //!    applied it, all would have rejoined by then.
+//! 6. *aborted*: members' next claims ignore what the record told them, and none follows it.
 //! 7. *completed*: members stayed, and there was nothing to apply.
 //! 8. *unknown*: none of these.
 //! 9. a number without a record: *aborted* where the log is whole, else *unknown*.
 //!
-//! A round is applied by all its members or by none, as far as they live: no member gets
-//! an assignment that the others do not get. Rules 3 and 7 need the next record alone.
-//! Where rule 4 does not settle at once, rules 5 and 8 wait for the barrier of the next
+//! What each member was told is counted by itself: a member that did not ask for its
+//! assignment before the next rebalance gets nothing although the round was completed.
+//!
+//! Rules 3, 5 and 7 need the next record alone.
+//! Where rule 4 does not settle at once, rules 6 and 8 wait for the barrier of the next
 //! record, so that a status that proves the contrary cannot still be unread.
 
 mod rules;
@@ -29,12 +31,14 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::answers::Outcome;
-use crate::facts::observation::{GroupSnapshot, Member};
+use crate::facts::ids::{Protocol, WorkItem};
+use crate::facts::observation::{Claim, GroupSnapshot, Member};
+use crate::facts::sets;
 use crate::facts::time::{ArrivalTime, EventTime};
 use crate::limits::{ROUNDS_OPEN_MAX, ROUNDS_SHOWN_MAX};
 use crate::story::barrier::Progress;
 use crate::view::statuses::Statuses;
-use rules::{followed_by, rule_1_emptied, rule_2_mismatch, settle_one};
+use rules::{followed_by, member_applied, rule_1_emptied, rule_2_mismatch, settle_one};
 
 /// The rounds that are open, and the last that were settled, oldest first.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -57,12 +61,16 @@ pub struct Round {
     pub followed: Vec<Option<bool>>,
     /// Whether each member of the record is in the next one too.
     pub stayed: Vec<bool>,
+    /// Whether each member of the record is in the next one without a claim.
+    pub dropped: Vec<bool>,
     /// What followed.
     pub next: Option<Next>,
     /// How it ended, and the rule that says so.
     pub outcome: Option<(Outcome, Rule)>,
     /// Whether it ended while the agent watched.
     pub counts: bool,
+    /// Whether what each member was told is counted, or is not to be.
+    pub counted: Vec<bool>,
 }
 
 /// What followed a round.
@@ -70,6 +78,8 @@ pub struct Round {
 pub struct Next {
     /// When the next join phase ended, or the group was found gone.
     pub join_ended: EventTime,
+    /// When its record was written.
+    pub recorded: EventTime,
     /// When the agent had that record: the barrier is asked after it.
     pub arrived: ArrivalTime,
     /// Whether it happened while the agent watched.
@@ -83,7 +93,7 @@ pub struct Evidence<'a> {
     pub statuses: &'a Statuses,
     /// How far the inputs were read.
     pub progress: &'a Progress,
-    /// The instant up to which no group record is unread (rule 6).
+    /// The instant up to which no group record is unread (rule 5).
     pub quiet_until: Option<EventTime>,
     /// The instant since which the agent watches: what ended before is not counted.
     pub watched_since: Option<EventTime>,
@@ -100,10 +110,10 @@ pub enum Rule {
     R3Claimed,
     /// A status with this generation.
     R4Status,
+    /// Quiet for two rebalance timeouts.
+    R5Quiet,
     /// Claims ignore.
-    R5Ignored,
-    /// Quiet for the largest rebalance timeout.
-    R6Quiet,
+    R6Ignored,
     /// Nothing to apply.
     R7NothingToApply,
     /// No evidence.
@@ -122,9 +132,9 @@ impl Rule {
             Self::R1Emptied => "generation rule 1",
             Self::R2Mismatch => "generation rule 2",
             Self::R3Claimed => "generation rule 3",
-            Self::R5Ignored => "generation rule 5",
+            Self::R6Ignored => "generation rule 6",
             Self::R4Status => "generation rule 4",
-            Self::R6Quiet => "generation rule 6",
+            Self::R5Quiet => "generation rule 5",
             Self::R7NothingToApply => "generation rule 7",
             Self::R8NoEvidence => "generation rule 8",
             Self::R9Missing => "generation rule 9",
@@ -140,6 +150,12 @@ impl Rounds {
         let record = round.record.as_deref()?;
         let at_once = rule_1_emptied(record).or_else(|| rule_2_mismatch(record));
         round.outcome = at_once;
+        // Who was told nothing has nothing to count.
+        round.counted = record
+            .members
+            .iter()
+            .map(|member| !member.has_deltas())
+            .collect();
         round.counts = live;
         let settled = at_once.is_some().then(|| round.clone());
         self.push(round);
@@ -157,6 +173,8 @@ impl Rounds {
                 record: None,
                 followed: Vec::new(),
                 stayed: Vec::new(),
+                dropped: Vec::new(),
+                counted: Vec::new(),
                 next: None,
                 outcome: Some((outcome, Rule::R9Missing)),
                 ..template.clone()
@@ -186,6 +204,14 @@ impl Rounds {
             round.stayed = members()
                 .map(|member| next.member(&member.id).is_some())
                 .collect();
+            let cooperative = record.protocol.is_some_and(Protocol::is_cooperative);
+            let without_claim = |member: &Arc<Member>| {
+                cooperative
+                    && next
+                        .member(&member.id)
+                        .is_some_and(|new| new.claim == Claim::Nothing)
+            };
+            round.dropped = members().map(without_claim).collect();
         }
         round.next = Some(facts);
         round.outcome.is_some().then_some(&*round)
@@ -223,15 +249,58 @@ impl Rounds {
             given_up.push(oldest.clone());
             self.open = self.open.saturating_sub(1);
         }
-        while self.rounds.len() > ROUNDS_SHOWN_MAX
-            && self
-                .rounds
-                .front()
-                .is_some_and(|round| round.outcome.is_some())
-        {
-            self.rounds.pop_front();
+        // Settled rounds behind an open one go, too: one that cannot be settled must not
+        // keep a loop's worth of others.
+        let kept_max = ROUNDS_SHOWN_MAX.saturating_mul(2).saturating_add(self.open);
+        if self.rounds.len() > kept_max {
+            let shown_from = self.rounds.len().saturating_sub(ROUNDS_SHOWN_MAX);
+            let mut place = 0_usize;
+            self.rounds.retain(|round| {
+                place = place.saturating_add(1);
+                place > shown_from || round.outcome.is_none()
+            });
         }
         given_up
+    }
+
+    /// Whether a status with this generation may prove something that is open.
+    #[must_use]
+    pub fn waits_for(&self, generation: i32) -> bool {
+        self.rounds.iter().rev().any(|round| {
+            round.generation == generation
+                && (round.outcome.is_none() || round.counted.contains(&false))
+        })
+    }
+
+    /// Members of completed rounds that are proven to have done what they were told, each
+    /// once: by a status of their own with that generation, by their next claim, or by the
+    /// quiet after the round.
+    pub fn take_applied(&mut self, evidence: Evidence<'_>) -> Vec<Arc<Member>> {
+        let mut applied = Vec::new();
+        for round in &mut self.rounds {
+            let completed = matches!(round.outcome, Some((Outcome::Completed, _)));
+            if !completed || round.counted.iter().all(|counted| *counted) {
+                continue;
+            }
+            let Some(record) = round.record.clone() else {
+                continue;
+            };
+            let proofs: Vec<Option<bool>> = (0..record.members.len())
+                .map(|place| member_applied(round, &record, place, evidence))
+                .collect();
+            for ((member, counted), proof) in
+                record.members.iter().zip(&mut round.counted).zip(proofs)
+            {
+                let (false, Some(proof)) = (*counted, proof) else {
+                    continue;
+                };
+                *counted = true;
+                if proof && round.counts {
+                    applied.push(Arc::clone(member));
+                }
+            }
+        }
+        applied
     }
 
     /// Whether a round waits for its barrier, so that the agent should ask where the
@@ -242,6 +311,16 @@ impl Rounds {
             .iter()
             .filter(|round| round.outcome.is_none())
             .find_map(|round| round.next.map(|next| next.arrived))
+    }
+
+    /// Whether the newest round with a record is proven to have been applied.
+    #[must_use]
+    pub fn newest_applied(&self) -> Option<bool> {
+        self.rounds
+            .iter()
+            .rev()
+            .find(|round| round.record.is_some())?
+            .applied()
     }
 
     /// The rounds kept, oldest first.
@@ -263,9 +342,11 @@ impl Round {
             generation: 0,
             followed: Vec::new(),
             stayed: Vec::new(),
+            dropped: Vec::new(),
             next: None,
             outcome: None,
             counts: false,
+            counted: Vec::new(),
         }
     }
 
@@ -286,6 +367,24 @@ impl Round {
             Outcome::Aborted => Some(false),
             Outcome::Mismatch | Outcome::Emptied | Outcome::Unknown => None,
         }
+    }
+
+    /// Those of its members that came back without a claim, with what they had: their
+    /// claim, and what the round handed them if it was completed.
+    pub fn droppers(&self) -> impl Iterator<Item = Vec<WorkItem>> + '_ {
+        let took = self.applied() == Some(true);
+        self.members()
+            .iter()
+            .zip(&self.dropped)
+            .filter(|(_, dropped)| **dropped)
+            .map(move |(member, _)| {
+                let kept = sets::minus(member.claimed(), &member.revoked);
+                if took {
+                    sets::union(&kept, &member.assigned)
+                } else {
+                    kept
+                }
+            })
     }
 
     /// Those of its members that are in the next record too.

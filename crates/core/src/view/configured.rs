@@ -239,9 +239,11 @@ impl Connector {
             self.steps.retain(|step| step.first_task < tasks);
         }
         self.tasks = tasks;
-        let complete = self.buffered.iter().copied().eq(0..tasks);
+        let complete = (0..tasks).all(|task| self.buffered.binary_search(&task).is_ok());
         let known = self.config.is_some() || !discards_early_commits;
-        // An incomplete set makes the connector inconsistent: workers see no tasks.
+        // An incomplete set makes the connector inconsistent: workers see no tasks. More
+        // than complete is fine: after a reduction, compaction leaves old tasks around
+        // (`KafkaConfigBackingStore.completeTaskIdSet`).
         self.tasks_in_order = if known && complete { tasks } else { 0 };
         self.buffered.clear();
     }

@@ -13,17 +13,17 @@ use serde::{Deserialize, Serialize};
 use crate::facts::ids::WorkItem;
 use crate::facts::observation::{RunState, Status, StatusFact};
 use crate::facts::time::EventTime;
-use crate::limits::GENERATION_PROOFS_MAX;
+use crate::limits::{GENERATION_PROOFS_MAX, PROOF_RUN_GAP_MS, PROOF_RUNS_MAX};
 
 /// Everything the status topic said so far.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Statuses {
     #[serde(with = "crate::facts::pairs")]
     items: BTreeMap<WorkItem, StatusNow>,
-    /// The first and the last status that each worker wrote with each generation: the
-    /// numbers come again when the group is created anew.
+    /// When each worker wrote statuses with each generation, as runs without a long pause:
+    /// the numbers come again when the group is created anew.
     #[serde(with = "crate::facts::pairs")]
-    proofs: BTreeMap<(i32, Arc<str>), (EventTime, EventTime)>,
+    proofs: BTreeMap<(i32, Arc<str>), Vec<(EventTime, EventTime)>>,
 }
 
 /// The newest state of one item.
@@ -59,9 +59,7 @@ impl Statuses {
     fn state(&mut self, status: &Status, recorded: Option<EventTime>) {
         if let Some(at) = recorded {
             let proof = (status.generation, Arc::clone(&status.worker));
-            let (first, last) = self.proofs.entry(proof).or_insert((at, at));
-            *first = (*first).min(at);
-            *last = (*last).max(at);
+            note(self.proofs.entry(proof).or_default(), at);
             if self.proofs.len() > GENERATION_PROOFS_MAX {
                 self.forget_oldest_proof();
             }
@@ -88,11 +86,9 @@ impl Statuses {
     }
 
     fn forget_oldest_proof(&mut self) {
-        let oldest = self
-            .proofs
-            .iter()
-            .min_by_key(|(_, (_, last))| *last)
-            .map(|(proof, _)| proof.clone());
+        let newest = |runs: &Vec<(EventTime, EventTime)>| runs.iter().map(|run| run.1).max();
+        let oldest = self.proofs.iter().min_by_key(|(_, runs)| newest(runs));
+        let oldest = oldest.map(|(proof, _)| proof.clone());
         if let Some(oldest) = oldest {
             self.proofs.remove(&oldest);
         }
@@ -127,8 +123,26 @@ impl Statuses {
         let inside = |at: EventTime| {
             since.is_none_or(|since| at >= since) && until.is_none_or(|until| at <= until)
         };
-        self.proofs
-            .get(&(generation, Arc::clone(worker)))
-            .is_some_and(|(first, last)| inside(*first) || inside(*last))
+        let runs = self.proofs.get(&(generation, Arc::clone(worker)));
+        runs.is_some_and(|runs| {
+            runs.iter()
+                .any(|(first, last)| inside(*first) || inside(*last))
+        })
     }
+}
+
+/// Adds an instant to the run it belongs to, or begins a new one.
+fn note(runs: &mut Vec<(EventTime, EventTime)>, at: EventTime) {
+    let near = |(first, last): &&mut (EventTime, EventTime)| {
+        at.since_ms(*last) <= PROOF_RUN_GAP_MS && first.since_ms(at) <= PROOF_RUN_GAP_MS
+    };
+    if let Some((first, last)) = runs.iter_mut().find(near) {
+        *first = (*first).min(at);
+        *last = (*last).max(at);
+        return;
+    }
+    if runs.len() >= PROOF_RUNS_MAX {
+        runs.remove(0);
+    }
+    runs.push((at, at));
 }

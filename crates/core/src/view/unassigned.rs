@@ -82,7 +82,13 @@ pub struct Evidence<'a> {
 impl Ownership {
     /// Takes the newest record; `before` is the record before it. Members whose entry is
     /// the same in both are not looked at.
-    pub fn apply(&mut self, before: Option<&GroupSnapshot>, now: &GroupSnapshot) {
+    /// `took` says whether the record before it is proven to have been applied.
+    pub fn apply(
+        &mut self,
+        before: Option<&GroupSnapshot>,
+        now: &GroupSnapshot,
+        took: Option<bool>,
+    ) {
         let handed_out = std::mem::take(&mut self.handed_out);
         let before = before
             .map(|before| before.members.as_slice())
@@ -107,9 +113,23 @@ impl Ownership {
         for old in gone_or_changed() {
             for item in old.told.iter().filter(|item| self.owners.of(**item) == 0) {
                 // An owner that never took the item leaves the older reason standing.
-                let left = left_owner(*item, old, now).or_else(|| handed_out.get(item).cloned());
+                let left =
+                    left_owner(*item, old, now, took).or_else(|| handed_out.get(item).cloned());
                 if let Some(left) = left {
                     self.left.insert(*item, left);
+                }
+            }
+        }
+        // A member whose entry is the same has not shown that it took what it was handed.
+        if !handed_out.is_empty() {
+            for item in now
+                .members
+                .iter()
+                .filter(|new| is_same(new))
+                .flat_map(|m| &m.assigned)
+            {
+                if let Some(left) = handed_out.get(item) {
+                    self.handed_out.insert(*item, left.clone());
                 }
             }
         }
@@ -270,10 +290,23 @@ impl Left {
 
 /// How `item`, told to `owner` by the record before, left it by the record `now`; `None`
 /// when the owner never took it, so that the older reason holds.
-fn left_owner(item: WorkItem, owner: &Arc<Member>, now: &GroupSnapshot) -> Option<Left> {
+fn left_owner(
+    item: WorkItem,
+    owner: &Arc<Member>,
+    now: &GroupSnapshot,
+    took: Option<bool>,
+) -> Option<Left> {
     let reason = match now.member(&owner.id) {
         None => UnassignedReason::Lost,
         Some(present) => match &present.claim {
+            // A process that had nothing and was just told: did it ever take it?
+            Claim::Nothing
+                if owner.claim == Claim::Nothing
+                    && took != Some(true)
+                    && sets::contains(&owner.assigned, item) =>
+            {
+                return None;
+            }
             Claim::Nothing => UnassignedReason::Dropped,
             Claim::Items(claimed) if sets::contains(claimed, item) => UnassignedReason::Revoked,
             Claim::Items(_) if sets::contains(&owner.assigned, item) => return None,

@@ -206,6 +206,7 @@ fn o_22_recreated_connector() {
          2.3 ends
          2.3 show");
     assert!(compacted.contains("a owns foo,foo-0"), "{compacted}");
+    assert!(!compacted.contains("finding"), "{compacted}");
     assert!(!compacted.contains("unassigned"), "{compacted}");
 }
 

@@ -122,7 +122,7 @@ fn new_until_it_is_really_taken() {
          a owns foo,foo-0
          b owns
          counted completed=1
-         gen 2 aborted by rule 5
+         gen 2 aborted by rule 6
          stable 3 sessioned led by a
          a owns
          b owns
@@ -249,7 +249,7 @@ fn protocol_falls_and_recovers() {
          stable 32 sessioned led by a
          a owns foo
          b owns foo-0,foo-1
-         counted completed=2 revoked.connector.implied=1 revoked.task.implied=1 assigned.connector=1 assigned.task=2",
+         counted completed=2 revoked.connector.implied=1 revoked.task.implied=1 assigned.connector=1 assigned.task=1",
     );
 }
 
@@ -299,5 +299,32 @@ fn mismatch() {
          stable 6 sessioned led by a
          a owns foo,foo-0
          counted completed=1 mismatch=2 unknown=1 config_mismatch=2",
+    );
+}
+
+/// Two equal records that nobody applied leave the oldest reason standing.
+#[test]
+fn the_oldest_reason_survives_equal_records_without_effect() {
+    check(
+        "0.0 config connector foo
+         0.0 config tasks foo 1
+         0.1 ends
+         1.0 group 1 sessioned a off=3 | a: claim=foo | b: claim=foo-0
+         2.0 group 2 sessioned a off=3 | a: claim=foo
+         3.0 group 3 sessioned a off=3 | a: claim=foo add=foo-0
+         3.1 group 4 sessioned a off=3 | a: claim=foo add=foo-0
+         3.2 group 5 sessioned a off=3 err=1 | a: claim=foo
+         3.3 ends
+         3.3 show",
+        "incarnation 1 from generation 1
+         gen 1 completed by rule 7
+         gen 2 completed by rule 7
+         gen 5 mismatch by rule 2
+         gen 3 aborted by rule 6
+         gen 4 aborted by rule 6
+         stable 5 sessioned led by a
+         a owns foo
+         unassigned foo-0 lost since 2 of b
+         counted completed=2 aborted=2 mismatch=1 config_mismatch=1",
     );
 }

@@ -20,6 +20,8 @@ const NOTHING: Expected = Expected {
 /// Group series are withdrawn 30 s after an input stops being confirmed current; asking
 /// goes on every 10 s.
 const WITHDRAWN_MAX: Duration = Duration::from_secs(60);
+/// A generation without any status is settled after two rebalance timeouts of 60 s.
+const COUNTED_MAX: Duration = Duration::from_secs(160);
 const BACK_MAX: Duration = Duration::from_secs(60);
 
 const GENERATION: &str = r#"evenkeel_generation{group="connect"}"#;
@@ -82,7 +84,7 @@ pub(super) fn outage(stage: &mut Stage) -> anyhow::Result<()> {
     let truth = stage.rest("the broker is back", NOTHING)?;
     let generations = truth.generations.len();
     // The newest is counted once it is settled, all others once each.
-    let counted = wait_until("all generations to be counted", WITHDRAWN_MAX * 2, || {
+    let counted = wait_until("all generations to be counted", COUNTED_MAX, || {
         let text = stage.agent("first")?.metrics()?;
         let sum: f64 = text
             .lines()

@@ -18,7 +18,7 @@ pub(super) fn settle_one(round: &mut Round, evidence: Evidence<'_>) -> bool {
     round.outcome = outcome_of(round, &record, evidence);
     if let Some(next) = round.next {
         round.counts = next.live;
-    } else if let Some((_, Rule::R6Quiet)) = round.outcome {
+    } else if let Some((_, Rule::R5Quiet)) = round.outcome {
         // It ended when it had been quiet long enough.
         let ended = quiet_deadline(&record);
         round.counts |= evidence.watched_since.is_some_and(|since| ended >= since);
@@ -32,15 +32,18 @@ fn outcome_of(
     evidence: Evidence<'_>,
 ) -> Option<(Outcome, Rule)> {
     let Some(next) = round.next else {
-        return rule_4_status(round, record, evidence).or_else(|| rule_6_quiet(record, evidence));
+        return rule_4_status(round, record, evidence)
+            .or_else(|| rule_5_quiet(record, evidence.quiet_until));
     };
     let at_once = rule_3_claimed(round)
         .or_else(|| rule_4_status(round, record, evidence))
+        // The timer fires at its event time, whoever asked when.
+        .or_else(|| rule_5_quiet(record, Some(next.recorded)))
         .or_else(|| rule_7_nothing_to_apply(round, record));
     if at_once.is_some() || !evidence.progress.passed(next.arrived) {
         return at_once;
     }
-    rule_5_ignored(round).or(Some((Outcome::Unknown, Rule::R8NoEvidence)))
+    rule_6_ignored(round).or(Some((Outcome::Unknown, Rule::R8NoEvidence)))
 }
 
 pub(super) fn rule_1_emptied(record: &GroupSnapshot) -> Option<(Outcome, Rule)> {
@@ -61,32 +64,19 @@ fn rule_3_claimed(round: &Round) -> Option<(Outcome, Rule)> {
         .then_some((Outcome::Completed, Rule::R3Claimed))
 }
 
-fn rule_5_ignored(round: &Round) -> Option<(Outcome, Rule)> {
+fn rule_6_ignored(round: &Round) -> Option<(Outcome, Rule)> {
     round
         .followed
         .contains(&Some(false))
-        .then_some((Outcome::Aborted, Rule::R5Ignored))
+        .then_some((Outcome::Aborted, Rule::R6Ignored))
 }
 
-/// A worker that several members advertise proves nothing about any of them.
 fn rule_4_status(
     round: &Round,
     record: &GroupSnapshot,
     evidence: Evidence<'_>,
 ) -> Option<(Outcome, Rule)> {
-    // An older life of the group had the same numbers: a status is of this one only if it
-    // was written after the join phase, give or take the skew of two clocks.
-    let since = record
-        .join_ended
-        .unwrap_or(record.recorded)
-        .plus_ms(-TIMER_SLACK_MS);
-    let until = round.next.map(|next| next.join_ended);
-    let proves = |member: &Arc<Member>| {
-        evidence
-            .statuses
-            .proves(&member.worker, record.generation, Some(since), until)
-            && !record.shares_worker(&member.worker)
-    };
+    let proves = |member: &Arc<Member>| wrote_status(round, record, member, evidence);
     record
         .members
         .iter()
@@ -94,11 +84,58 @@ fn rule_4_status(
         .then_some((Outcome::Completed, Rule::R4Status))
 }
 
-fn rule_6_quiet(record: &GroupSnapshot, evidence: Evidence<'_>) -> Option<(Outcome, Rule)> {
-    let quiet = evidence
-        .quiet_until
-        .is_some_and(|until| until >= quiet_deadline(record));
-    quiet.then_some((Outcome::Completed, Rule::R6Quiet))
+/// Whether a member's worker wrote a status with the round's generation. A worker that
+/// several members advertise proves nothing about any of them.
+fn wrote_status(
+    round: &Round,
+    record: &GroupSnapshot,
+    member: &Member,
+    evidence: Evidence<'_>,
+) -> bool {
+    // An older life of the group had the same numbers: a status is of this one only if it
+    // was written after the join phase, give or take the skew of two clocks.
+    let since = record
+        .join_ended
+        .unwrap_or(record.recorded)
+        .plus_ms(-TIMER_SLACK_MS);
+    let until = round.next.map(|next| next.join_ended);
+    evidence
+        .statuses
+        .proves(&member.worker, record.generation, Some(since), until)
+        && !record.shares_worker(&member.worker)
+}
+
+/// Whether one member of a completed round did what it was told; `None` until that can be
+/// said.
+pub(super) fn member_applied(
+    round: &Round,
+    record: &GroupSnapshot,
+    place: usize,
+    evidence: Evidence<'_>,
+) -> Option<bool> {
+    let member = record.members.get(place)?;
+    let quiet_until = round
+        .next
+        .map(|next| next.recorded)
+        .or(evidence.quiet_until);
+    if rule_5_quiet(record, quiet_until).is_some() || wrote_status(round, record, member, evidence)
+    {
+        return Some(true);
+    }
+    let next = round.next?;
+    match round.followed.get(place).copied().flatten() {
+        Some(followed) => Some(followed),
+        // Nothing contradicts a member that stayed; of one that is gone nothing is known.
+        None if evidence.progress.passed(next.arrived) => {
+            Some(round.stayed.get(place).copied().unwrap_or(false))
+        }
+        None => None,
+    }
+}
+
+fn rule_5_quiet(record: &GroupSnapshot, quiet_until: Option<EventTime>) -> Option<(Outcome, Rule)> {
+    let quiet = quiet_until.is_some_and(|until| until >= quiet_deadline(record));
+    quiet.then_some((Outcome::Completed, Rule::R5Quiet))
 }
 
 fn rule_7_nothing_to_apply(round: &Round, record: &GroupSnapshot) -> Option<(Outcome, Rule)> {
@@ -107,10 +144,16 @@ fn rule_7_nothing_to_apply(round: &Round, record: &GroupSnapshot) -> Option<(Out
         .then_some((Outcome::Completed, Rule::R7NothingToApply))
 }
 
-/// The instant after which a record without a successor is proven by rule 6.
+/// The instant after which a record without a successor is proven by rule 5. Had nobody
+/// applied it, the next join phase would have ended within one rebalance timeout, and its
+/// record would be there within another one, in which a leader that does not sync is
+/// removed (KAFKA-12890).
 pub(super) fn quiet_deadline(record: &GroupSnapshot) -> EventTime {
     let timeout_ms = i64::from(record.rebalance_timeout_ms_max().max(0));
-    record.recorded.plus_ms(timeout_ms).plus_ms(TIMER_SLACK_MS)
+    record
+        .recorded
+        .plus_ms(timeout_ms.saturating_mul(2))
+        .plus_ms(TIMER_SLACK_MS)
 }
 
 /// Whether `member`, as told by one record, did what it was told, by its claim in the
