@@ -56,16 +56,21 @@ fn the_same_capture_gives_the_same_bytes() {
 /// Fixture connectors carry a password: it must be nowhere in what is recorded.
 #[test]
 fn no_capture_holds_a_secret() {
+    let mut with_connectors = 0;
     for capture in captures() {
         let file = fs::File::open(&capture).unwrap();
         let mut text = String::new();
         std::io::Read::read_to_string(&mut flate2::read::MultiGzDecoder::new(file), &mut text)
             .unwrap();
-        assert!(text.contains("connector-"), "connectors are recorded");
+        with_connectors += usize::from(text.contains("t:connector-"));
         for secret in ["canary", "HmacSHA256", "creation-timestamp", "\\tat "] {
             assert!(!text.contains(secret), "{secret} in {}", capture.display());
         }
     }
+    assert!(
+        with_connectors >= 2,
+        "captures without connectors prove nothing"
+    );
 }
 
 #[test]

@@ -10,6 +10,10 @@ use crate::truth::{Comparison, TruthGeneration, TruthLog, TruthMember, Work};
 /// Instants that a record dates may differ from the log line of the same event by this.
 pub(super) const DATED_MS_MAX: i64 = 20;
 
+/// The first record of a broker may differ by more: it loads classes between writing the
+/// line and stamping the record.
+pub(super) const FIRST_DATED_MS_MAX: i64 = 250;
+
 /// What the script knows beside what the logs tell.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Expected {

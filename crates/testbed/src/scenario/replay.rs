@@ -6,7 +6,9 @@ use std::process::Command;
 use anyhow::{Context, bail};
 use serde_json::Value;
 
-use super::compare::{DATED_MS_MAX, by_worker, number, protocol, text, work, worker_id};
+use super::compare::{
+    DATED_MS_MAX, FIRST_DATED_MS_MAX, by_worker, number, protocol, text, work, worker_id,
+};
 use crate::truth::{Comparison, TruthGeneration, TruthLog};
 
 /// The lines that `evenkeel replay` prints.
@@ -71,19 +73,32 @@ pub fn compare_history(
         &i64::try_from(without)?,
         &missing,
     );
+    compare_counters(comparison, answers, &recorded, &told);
+    let first = truth.generations.first().map(|first| first.join_end_ms);
     for generation in recorded {
+        let is_first = Some(generation.join_end_ms) == first;
+        let dated_ms_max = if is_first {
+            FIRST_DATED_MS_MAX
+        } else {
+            DATED_MS_MAX
+        };
         let found = told
             .iter()
             .find(|round| number(&round["generation"]) == Some(generation.generation));
         match found {
-            Some(round) => compare_round(comparison, round, generation),
+            Some(round) => compare_round(comparison, round, generation, dated_ms_max),
             None => comparison.differs(format!("generation {} is not told", generation.generation)),
         }
     }
     Ok(())
 }
 
-fn compare_round(comparison: &mut Comparison, round: &Value, truth: &TruthGeneration) {
+fn compare_round(
+    comparison: &mut Comparison,
+    round: &Value,
+    truth: &TruthGeneration,
+    dated_ms_max: i64,
+) {
     let what = |name: &str| format!("replay: generation {} {name}", truth.generation);
     if let Some(outcome) = text(&round["outcome"]) {
         let applied = truth
@@ -98,10 +113,10 @@ fn compare_round(comparison: &mut Comparison, round: &Value, truth: &TruthGenera
         comparison.equal(&what("outcome"), &truth.to_owned(), &outcome);
     }
     if let Some(joined) = number(&round["join_ended"]) {
-        comparison.within(&what("join end"), truth.join_end_ms, joined, DATED_MS_MAX);
+        comparison.within(&what("join end"), truth.join_end_ms, joined, dated_ms_max);
     }
     if let (Some(recorded), Some(assigned)) = (number(&round["recorded"]), truth.assignment_ms) {
-        comparison.within(&what("record"), assigned, recorded, DATED_MS_MAX);
+        comparison.within(&what("record"), assigned, recorded, dated_ms_max);
     }
     comparison.equal(
         &what("protocol"),
@@ -132,5 +147,62 @@ fn compare_round(comparison: &mut Comparison, round: &Value, truth: &TruthGenera
                 comparison.equal(&what(&format!("{worker} {name}")), truth, &work(list));
             }
         }
+    }
+}
+
+/// What members were told and did is counted, each piece once.
+fn compare_counters(
+    comparison: &mut Comparison,
+    answers: &Value,
+    recorded: &[&TruthGeneration],
+    told: &[&Value],
+) {
+    let is_open = |generation: &&&TruthGeneration| {
+        told.iter().any(|round| {
+            number(&round["generation"]) == Some(generation.generation)
+                && round["outcome"].is_null()
+        })
+    };
+    let mut assigned = (0, 0);
+    let mut asked = (0, 0);
+    for generation in recorded.iter().filter(|generation| !is_open(generation)) {
+        for member in generation
+            .members
+            .iter()
+            .filter(|member| member.applied_ms.is_some())
+        {
+            for (work, sum) in [
+                (&member.assigned, &mut assigned),
+                (&member.revoked, &mut asked),
+            ] {
+                if let Some(work) = work {
+                    sum.0 += i64::try_from(work.connectors.len()).unwrap_or(i64::MAX);
+                    sum.1 += i64::try_from(work.tasks.len()).unwrap_or(i64::MAX);
+                }
+            }
+        }
+    }
+    let pairs = |name: &str| {
+        answers
+            .pointer(&format!("/answers/counters/{name}"))
+            .and_then(Value::as_array)
+    };
+    let count = |name: &str, key: &Value| {
+        pairs(name)
+            .into_iter()
+            .flatten()
+            .find(|pair| pair[0] == *key)
+            .and_then(|pair| number(&pair[1]))
+            .unwrap_or(0)
+    };
+    for (kind, assigned, asked) in [
+        ("connector", assigned.0, asked.0),
+        ("task", assigned.1, asked.1),
+    ] {
+        let what = |name: &str| format!("replay: {kind}s {name}");
+        let told = count("assignments", &kind.into());
+        comparison.equal(&what("assigned"), &assigned, &told);
+        let told = count("revocations", &serde_json::json!([kind, "asked"]));
+        comparison.equal(&what("revoked"), &asked, &told);
     }
 }
