@@ -111,10 +111,12 @@ impl Asker {
             Ok(offsets) => offsets,
             Err(code) => {
                 counters.ends_failed.add(1);
-                if self.failed.replace(Some(code)) != Some(code) {
+                let trouble = self.why(asked, code);
+                if trouble == Trouble::Other && self.failed.replace(Some(code)) != Some(code) {
+                    // The engine's word for it says no more than that it is trouble.
                     tracing::warn!(topic = topic.label(), error = ?code, "end offsets not answered");
                 }
-                access.questions(emitter, Some(self.why(asked, code)))?;
+                access.questions(emitter, Some(trouble))?;
                 return Ok(false);
             }
         };

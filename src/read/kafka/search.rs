@@ -10,6 +10,10 @@ use std::collections::VecDeque;
 use evenkeel_core::facts::input::Record;
 use evenkeel_core::facts::time::EventTime;
 
+/// How much larger each chunk is than the one after it. At each border about 2 MiB that
+/// were fetched are thrown away, so few chunks are better than many.
+const CHUNK_GROWTH: i64 = 4;
+
 /// Bounds of a search; tests make them small.
 #[derive(Debug, Clone)]
 pub(super) struct Limits {
@@ -17,8 +21,8 @@ pub(super) struct Limits {
     /// it, in less than 0.1 s.
     pub(super) chunk_offsets_min: i64,
     /// Offsets of a chunk at most. What a client fetched beyond the end of its chunk is
-    /// thrown away (up to 1 MiB, see `queued.max.messages.kbytes`), so large chunks waste
-    /// little: 1 % at this size.
+    /// thrown away (1 MiB that is queued and 1 MiB on its way), so large chunks waste
+    /// little: 2 % at this size.
     pub(super) chunk_offsets_max: i64,
     /// How far before the newest record history is read, in event time. An hour holds the
     /// rollout or storm that explains the present: patterns look back 30 minutes.
@@ -81,7 +85,9 @@ pub(super) fn search<S: ChunkSource>(
             chunk.push_newer(record, limits);
         })?;
         to = from;
-        span = span.saturating_mul(2).min(limits.chunk_offsets_max);
+        span = span
+            .saturating_mul(CHUNK_GROWTH)
+            .min(limits.chunk_offsets_max);
         if newest.is_none() {
             newest = chunk.records.back().map(|r| (r.offset, r.timestamp));
         }

@@ -18,6 +18,11 @@ const POLL_WAIT_ASKING: Duration = Duration::from_millis(50);
 /// question that begins in such a wait is mostly answered after its end.
 const POLL_WAIT_IDLE: Duration = Duration::from_millis(250);
 
+/// The same when an answer came and only what was fetched before it is to be read. Not
+/// zero: a poll that may not wait gives nothing when it served a log line, though records
+/// stand behind it.
+const POLL_WAIT_HELD: Duration = Duration::from_millis(2);
+
 /// Records after which answers, the stop flag and the counters are looked at.
 const RECORDS_A_LOOK: u32 = 256;
 
@@ -71,6 +76,8 @@ pub(super) fn read(
                 let step = frontier.end_of_partition(partition);
                 tell(session, step)?;
             }
+            // Nothing at once: wait, before anything is made of it.
+            Event::Nothing if wait.is_zero() => wait = POLL_WAIT_HELD,
             Event::Nothing => {
                 now = Instant::now();
                 since.look(session)?;
@@ -79,7 +86,7 @@ pub(super) fn read(
                 held = session.shared.take_answers();
                 idle(session, frontier, now)?;
                 wait = if !held.is_empty() {
-                    Duration::ZERO
+                    POLL_WAIT_HELD
                 } else if frontier.is_waiting() || session.shared.is_asking() {
                     POLL_WAIT_ASKING
                 } else {

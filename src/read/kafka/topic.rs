@@ -133,8 +133,7 @@ impl TopicReader {
         let emitter = &shared.emitter;
         let mut wait = RETRY_MIN;
         loop {
-            // Callbacks (log lines, errors, tokens) are served by polling alone.
-            while client.poll(Duration::ZERO).is_some() {}
+            serve(client);
             let trouble = match describe(client, &shared.name) {
                 Ok(description) => {
                     let cluster_id = description.identity.cluster_id.clone();
@@ -146,7 +145,7 @@ impl TopicReader {
                 }
                 Err(trouble) => trouble,
             };
-            while client.poll(Duration::ZERO).is_some() {}
+            serve(client);
             self.watched.report(emitter, shared.topic, None, None)?;
             shared.access.questions(emitter, Some(trouble))?;
             emitter.sleep(wait)?;
@@ -157,7 +156,7 @@ impl TopicReader {
     fn bounds(&self, session: &Session) -> Result<Vec<Bounds>, Halt> {
         let mut wait = RETRY_MIN;
         loop {
-            while session.client.poll(Duration::ZERO).is_some() {}
+            serve(&session.client);
             if let Some(bounds) = session.bounds()? {
                 return Ok(bounds);
             }
@@ -245,5 +244,16 @@ impl TopicReader {
             anew,
         };
         self.shared.emitter.send(InputKind::Start(start))
+    }
+}
+
+/// Callbacks (errors, log lines, tokens) are served by polling alone. A poll without a
+/// wait ends at the first log line, so it waits a little.
+fn serve(client: &Client) {
+    const EVENTS_MAX: usize = 100;
+    for _ in 0..EVENTS_MAX {
+        if client.poll(Duration::from_millis(5)).is_none() {
+            return;
+        }
     }
 }

@@ -93,8 +93,8 @@ fn finds_a_record_near_the_end_and_a_window_before_it() {
     assert_eq!(offsets(&found), [470, 480, 495]);
     assert_eq!(found.cut, 0);
     // 25 s before the newest record is offset 470; the chunk that reaches it is the last.
-    assert_eq!(log.chunks, [(490, 500), (470, 490), (430, 470)]);
-    assert_eq!(found.first, 430);
+    assert_eq!(log.chunks, [(490, 500), (450, 490)]);
+    assert_eq!(found.first, 450);
 }
 
 #[test]
@@ -130,10 +130,16 @@ fn asks_nothing_of_an_empty_log() {
 
 #[test]
 fn keeps_the_order_over_chunk_borders() {
-    // Around 490, a border, and in every later chunk.
-    let mut log = Log::of_others(0..500).own([440, 469, 470, 471, 489, 490, 491]);
-    let found = log.search(0, 500, &limits());
-    assert_eq!(offsets(&found), [440, 469, 470, 471, 489, 490, 491]);
+    let wide = Limits {
+        window_ms: 45_000,
+        ..limits()
+    };
+    // Around 490 and 450, borders.
+    let offsets_of_ours = [440, 449, 450, 451, 474, 489, 490];
+    let mut log = Log::of_others(0..500).own(offsets_of_ours);
+    let found = log.search(0, 500, &wide);
+    assert_eq!(offsets(&found), offsets_of_ours);
+    assert_eq!(log.chunks, [(490, 500), (450, 490), (410, 450)]);
 }
 
 #[test]
