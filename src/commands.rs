@@ -7,4 +7,5 @@ pub mod exit;
 pub mod metrics;
 pub mod replay;
 pub mod run;
+mod start;
 pub mod wiring;

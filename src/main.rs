@@ -8,8 +8,9 @@ use clap::{Parser, Subcommand};
 use evenkeel::commands::capture::CaptureArgs;
 use evenkeel::commands::config::ConfigArgs;
 use evenkeel::commands::demo::DemoArgs;
-use evenkeel::commands::exit::{Exit, chain};
+use evenkeel::commands::exit::Exit;
 use evenkeel::commands::metrics::MetricsArgs;
+use evenkeel::commands::replay::ReplayError;
 use evenkeel::commands::run::RunArgs;
 use evenkeel::commands::{self};
 
@@ -27,9 +28,12 @@ enum Command {
     Demo(DemoArgs),
     Capture(CaptureArgs),
     /// Derive everything again from a capture, as JSON lines
-    #[command(
-        after_help = "Example: evenkeel replay incident.evk.gz | jq 'select(.line == \"change\")'"
-    )]
+    #[command(after_help = "\
+The member `line` says what a line is: first the `capture`, then what changed
+(`settled` and `missing` generations, the group `created` or `deleted`, an input
+`caught_up`), last the `answers`.
+
+Example: evenkeel replay incident.evk.gz | jq 'select(.line == \"settled\")'")]
     Replay {
         /// The capture
         file: PathBuf,
@@ -61,12 +65,13 @@ fn run(command: Command) -> Exit {
         Command::Capture(args) => commands::capture::run(&args),
         Command::Replay { file } => match commands::replay::replay(&file, io::stdout().lock()) {
             Ok(()) => Exit::Ok,
-            Err(error) => failed(&error),
+            Err(ReplayError::Output(error)) => Exit::of_output(&error),
+            Err(error) => Exit::of_error(&error),
         },
         Command::Metrics(args) => printed(commands::metrics::run(args, &mut io::stdout().lock())),
         Command::Config(args) => match commands::config::run(&args, &mut io::stdout().lock()) {
             Ok(exit) => exit,
-            Err(error) => printed(Err(error)),
+            Err(error) => Exit::of_output(&error),
         },
     }
 }
@@ -74,13 +79,6 @@ fn run(command: Command) -> Exit {
 fn printed(result: io::Result<()>) -> Exit {
     match result {
         Ok(()) => Exit::Ok,
-        // Whoever read the output has seen enough: `evenkeel metrics | head`.
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Ok,
-        Err(error) => failed(&error),
+        Err(error) => Exit::of_output(&error),
     }
-}
-
-fn failed(error: &dyn std::error::Error) -> Exit {
-    eprintln!("error: {}", chain(error));
-    Exit::Failed
 }

@@ -14,13 +14,12 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 
 use crate::commands::exit::Exit;
-use crate::commands::wiring;
+use crate::commands::{start, wiring};
 use crate::config::ConfigFlags;
 use crate::read::capture::{CaptureWriter, Header, KafkaReleases};
 use crate::read::kafka::{self, ReadSettings, ReaderHandle};
 use crate::run::shutdown::{self, Shutdown};
 use crate::run::{clock, group};
-use crate::show::log;
 
 /// Inputs between the reader and the writer.
 const INPUTS_MAX: usize = 4096;
@@ -51,14 +50,10 @@ pub struct CaptureArgs {
 /// Records until SIGINT or SIGTERM.
 #[must_use]
 pub fn run(args: &CaptureArgs) -> Exit {
-    let loaded = match wiring::configuration(&args.config) {
+    let loaded = match start::configured(&args.config) {
         Ok(loaded) => loaded,
-        Err(mistakes) => {
-            eprintln!("{mistakes}");
-            return Exit::Config;
-        }
+        Err(exit) => return exit,
     };
-    log::start(loaded.config.log);
     let settings = match wiring::readers(&loaded.config) {
         Ok(readers) if readers.len() > 1 => {
             tracing::error!("a capture holds one group; name it with --group");
@@ -85,24 +80,20 @@ pub fn run(args: &CaptureArgs) -> Exit {
     let writer = match CaptureWriter::create(&args.file, &header) {
         Ok(writer) => writer,
         Err(error) => {
-            tracing::error!(file = %args.file.display(), %error, "capture not created");
+            let hint = (error.kind() == io::ErrorKind::AlreadyExists)
+                .then_some("a recording is never overwritten; name a file that does not exist");
+            tracing::error!(file = %args.file.display(), %error, hint, "capture not created");
             return Exit::Failed;
         }
     };
-    let runtime = match tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-    {
-        Ok(runtime) => runtime,
+    match start::on_this_thread(record(settings, writer)) {
+        Ok(Ok(exit)) => exit,
+        Ok(Err(error)) => {
+            tracing::error!(file = %args.file.display(), %error, "capture not written");
+            Exit::Failed
+        }
         Err(error) => {
             tracing::error!(%error, "runtime not started");
-            return Exit::Failed;
-        }
-    };
-    match runtime.block_on(record(settings, writer)) {
-        Ok(exit) => exit,
-        Err(error) => {
-            tracing::error!(file = %args.file.display(), %error, "capture not written");
             Exit::Failed
         }
     }

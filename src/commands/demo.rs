@@ -16,6 +16,7 @@ use tokio::net::TcpListener;
 
 use crate::commands::exit::Exit;
 use crate::commands::run::build;
+use crate::commands::start;
 use crate::config::{LogConfig, LogLevel, Readiness};
 use crate::read::capture::{CaptureError, CaptureReader};
 use crate::read::kafka::{Hidden, ReadSettings};
@@ -76,6 +77,8 @@ enum DemoError {
     },
     #[error("kafka client not configured")]
     Client(#[from] crate::read::kafka::ReadError),
+    #[error("runtime not started")]
+    Runtime(#[source] std::io::Error),
     #[error("output not written")]
     Output(#[from] std::io::Error),
     #[error("the agent did not see the embedded broker within {} s", READY_MAX.as_secs())]
@@ -94,23 +97,11 @@ pub fn run(args: &DemoArgs) -> Exit {
         level,
         ..LogConfig::default()
     });
-    let runtime = match tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build()
-    {
-        Ok(runtime) => runtime,
-        Err(error) => {
-            eprintln!("error: runtime not started: {error}");
-            return Exit::Failed;
-        }
-    };
-    match runtime.block_on(play(args)) {
+    let played = start::on_threads(2, play(args)).map_err(DemoError::Runtime);
+    match played.flatten() {
         Ok(()) => Exit::Ok,
-        Err(error) => {
-            eprintln!("error: {}", crate::commands::exit::chain(&error));
-            Exit::Failed
-        }
+        Err(DemoError::Output(error)) => Exit::of_output(&error),
+        Err(error) => Exit::of_error(&error),
     }
 }
 
@@ -176,7 +167,10 @@ async fn perform(
     if args.exit {
         return Ok(());
     }
-    println!("\nThe incident is over; everything is still served. Ctrl-C ends it.");
+    writeln!(
+        std::io::stdout(),
+        "\nThe incident is over; everything is still served. Ctrl-C ends it."
+    )?;
     Ok(signal.await?)
 }
 

@@ -1,5 +1,6 @@
 //! Why a command ends, as an exit code.
 
+use std::io;
 use std::process::ExitCode;
 
 /// How a command ended; the numbers follow `sysexits.h` where one fits.
@@ -16,6 +17,26 @@ pub enum Exit {
 }
 
 // === impl Exit ===
+
+impl Exit {
+    /// For a command that could not write its result.
+    #[must_use]
+    pub fn of_output(error: &io::Error) -> Self {
+        // Whoever read the output has seen enough: `evenkeel metrics | head`.
+        if error.kind() == io::ErrorKind::BrokenPipe {
+            Self::Ok
+        } else {
+            Self::of_error(error)
+        }
+    }
+
+    /// For a command that failed; says why.
+    #[must_use]
+    pub fn of_error(error: &dyn std::error::Error) -> Self {
+        eprintln!("error: {}", chain(error));
+        Self::Failed
+    }
+}
 
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {

@@ -6,12 +6,11 @@ use clap::Args;
 use tokio::net::TcpListener;
 
 use crate::commands::exit::Exit;
-use crate::commands::wiring;
+use crate::commands::{start, wiring};
 use crate::config::{Config, ConfigFlags};
 use crate::run::agent::{Agent, Plan};
 use crate::run::shutdown::{self, Shutdown};
 use crate::show::http::HttpLimits;
-use crate::show::log;
 use crate::show::view::{AgentStats, BuildInfo, SeriesLimits};
 
 /// Watch a Connect group and show what it does
@@ -30,25 +29,14 @@ pub struct RunArgs {
 /// Runs until SIGINT or SIGTERM.
 #[must_use]
 pub fn run(args: &RunArgs) -> Exit {
-    let loaded = match wiring::configuration(&args.config) {
+    let loaded = match start::configured(&args.config) {
         Ok(loaded) => loaded,
-        Err(mistakes) => {
-            eprintln!("{mistakes}");
-            return Exit::Config;
-        }
+        Err(exit) => return exit,
     };
-    log::start(loaded.config.log);
-    let runtime = match tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-    {
-        Ok(runtime) => runtime,
-        Err(error) => {
-            tracing::error!(%error, "runtime not started");
-            return Exit::Failed;
-        }
-    };
-    runtime.block_on(watch(&loaded.config))
+    start::on_this_thread(watch(&loaded.config)).unwrap_or_else(|error| {
+        tracing::error!(%error, "runtime not started");
+        Exit::Failed
+    })
 }
 
 async fn watch(config: &Config) -> Exit {

@@ -34,13 +34,14 @@ pub struct CaptureWriter<W: Write> {
 // === impl CaptureWriter ===
 
 impl CaptureWriter<File> {
-    /// Creates the file, or empties it, and writes the header.
+    /// Creates the file and writes the header. A file that is there is left alone: it may
+    /// be the only recording of an incident.
     ///
     /// # Errors
-    /// When the file cannot be created or written.
+    /// When the file exists, or cannot be created or written.
     pub fn create(path: &Path, header: &Header) -> io::Result<Self> {
         // The encoder collects 32 KiB before it writes.
-        Self::new(File::create(path)?, header)
+        Self::new(File::create_new(path)?, header)
     }
 }
 
