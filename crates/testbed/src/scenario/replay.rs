@@ -10,6 +10,9 @@ use super::compare::{
     DATED_MS_MAX, FIRST_DATED_MS_MAX, by_worker, number, protocol, text, work, worker_id,
 };
 use crate::truth::{Comparison, TruthGeneration, TruthLog};
+use crate::version::Version;
+
+const SCALA_STAMPED_MS_MAX: i64 = 100;
 
 /// The lines that `evenkeel replay` prints.
 ///
@@ -74,13 +77,14 @@ pub fn compare_history(
         &missing,
     );
     compare_counters(comparison, answers, &recorded, &told);
+    let stamped_ms_max = stamped_ms_max(lines);
     let first = truth.generations.first().map(|first| first.join_end_ms);
     for generation in recorded {
         let is_first = Some(generation.join_end_ms) == first;
         let dated_ms_max = if is_first {
             FIRST_DATED_MS_MAX
         } else {
-            DATED_MS_MAX
+            stamped_ms_max
         };
         let found = told
             .iter()
@@ -91,6 +95,20 @@ pub fn compare_history(
         }
     }
     Ok(())
+}
+
+/// The Scala coordinator (before 4.0) stamps a record when it appends it, after the line:
+/// on a busy machine that was seen to take 47 ms.
+fn stamped_ms_max(lines: &[Value]) -> i64 {
+    let broker = lines
+        .iter()
+        .find_map(|line| line.pointer("/header/kafka/broker"))
+        .and_then(Value::as_str)
+        .and_then(|release| release.parse::<Version>().ok());
+    match broker {
+        Some(release) if !release.at_least(4, 0) => SCALA_STAMPED_MS_MAX,
+        _ => DATED_MS_MAX,
+    }
 }
 
 fn compare_round(
@@ -113,7 +131,7 @@ fn compare_round(
         comparison.equal(&what("outcome"), &truth.to_owned(), &outcome);
     }
     if let Some(joined) = number(&round["join_ended"]) {
-        comparison.within(&what("join end"), truth.join_end_ms, joined, dated_ms_max);
+        comparison.within(&what("join end"), truth.join_end_ms, joined, DATED_MS_MAX);
     }
     if let (Some(recorded), Some(assigned)) = (number(&round["recorded"]), truth.assignment_ms) {
         comparison.within(&what("record"), assigned, recorded, dated_ms_max);
