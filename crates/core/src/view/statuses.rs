@@ -23,8 +23,11 @@ pub struct Statuses {
     /// When each worker wrote statuses with each generation, as runs without a long pause:
     /// the numbers come again when the group is created anew.
     #[serde(with = "crate::facts::pairs")]
-    proofs: BTreeMap<(i32, Arc<str>), Vec<(EventTime, EventTime)>>,
+    proofs: BTreeMap<(i32, Arc<str>), Runs>,
 }
+
+/// First and last instant of each run.
+type Runs = Vec<(EventTime, EventTime)>;
 
 /// The newest state of one item.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -86,7 +89,7 @@ impl Statuses {
     }
 
     fn forget_oldest_proof(&mut self) {
-        let newest = |runs: &Vec<(EventTime, EventTime)>| runs.iter().map(|run| run.1).max();
+        let newest = |runs: &Runs| runs.iter().map(|run| run.1).max();
         let oldest = self.proofs.iter().min_by_key(|(_, runs)| newest(runs));
         let oldest = oldest.map(|(proof, _)| proof.clone());
         if let Some(oldest) = oldest {
@@ -132,7 +135,7 @@ impl Statuses {
 }
 
 /// Adds an instant to the run it belongs to, or begins a new one.
-fn note(runs: &mut Vec<(EventTime, EventTime)>, at: EventTime) {
+fn note(runs: &mut Runs, at: EventTime) {
     let near = |(first, last): &&mut (EventTime, EventTime)| {
         at.since_ms(*last) <= PROOF_RUN_GAP_MS && first.since_ms(at) <= PROOF_RUN_GAP_MS
     };
