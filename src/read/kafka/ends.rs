@@ -5,14 +5,13 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use evenkeel_core::facts::input::{Ends, InputKind, Trouble};
+use evenkeel_core::facts::input::{Ends, InputKind};
 use rdkafka::Offset;
 use rdkafka::error::RDKafkaErrorCode;
 
-use super::client;
 use super::emit::Stopped;
 use super::frontier::Answer;
-use super::session::{ask_offsets, describe};
+use super::session::{self, ask_offsets, describe};
 use super::shared::{Asked, Shared};
 
 /// Between two questions nobody asked for: a third of the 30 s after which inputs
@@ -67,20 +66,6 @@ impl Asker {
         }
     }
 
-    /// What an error of the client means. That it knows no such topic or partition may
-    /// only mean that it knows no leader: the brokers' own word decides.
-    fn why(&self, asked: &Asked, code: RDKafkaErrorCode) -> Trouble {
-        match code {
-            RDKafkaErrorCode::UnknownTopic | RDKafkaErrorCode::UnknownPartition => {
-                match describe(&asked.client, &self.shared.name) {
-                    Ok(_) => Trouble::Unreachable,
-                    Err(trouble) => trouble,
-                }
-            }
-            code => client::trouble(code).unwrap_or(Trouble::Other),
-        }
-    }
-
     /// Looks whether the topic is still what the reader reads. A replaced topic is mostly
     /// noticed by its end or its leader epochs; one that has grown since only by its id.
     fn describe(&self, asked: &Asked) {
@@ -107,6 +92,7 @@ impl Asker {
         let began = Instant::now();
         let answer = ask_offsets(&asked.client, name, &asked.partitions, Offset::End);
         let answered = Instant::now();
+        let why = |code| session::why(&asked.client, name, code);
         let offsets = match answer {
             Ok(offsets) => offsets,
             Err(code) => {
@@ -114,12 +100,12 @@ impl Asker {
                 if self.failed.replace(Some(code)) != Some(code) {
                     tracing::warn!(topic = topic.label(), error = ?code, "end offsets not answered");
                 }
-                access.questions(emitter, Some(self.why(asked, code)))?;
+                access.questions(emitter, Some(why(code)))?;
                 return Ok(false);
             }
         };
         self.failed.set(None);
-        access.questions(emitter, offsets.trouble)?;
+        access.questions(emitter, offsets.failed.map(why))?;
         if !offsets.known.is_empty() {
             counters.ends_answered.add(1);
             let answers = offsets.known.iter().map(|&(partition, end)| Answer {
@@ -135,6 +121,6 @@ impl Asker {
                 ends: offsets.known,
             }))?;
         }
-        Ok(offsets.trouble.is_none())
+        Ok(offsets.failed.is_none())
     }
 }
