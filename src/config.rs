@@ -21,11 +21,11 @@ mod yaml;
 pub use flags::ConfigFlags;
 pub use load::{Loaded, Override, Sources, load};
 pub use mistake::{Mistake, Mistakes};
-pub use properties::Properties;
+pub use properties::{Judge, Properties};
 pub use reference::{markdown, sample};
 pub use secret::Secret;
 pub use tree::{
     GROUPS_MAX, LogFormat, LogLevel, Readiness, SERIES_MAX_DEFAULT, SUBJECTS_MAX_DEFAULT, Tree,
 };
 pub use typed::{Config, GroupConfig, HttpConfig, KafkaConfig, LogConfig, MetricsConfig};
-pub use validate::validate;
+pub use validate::{refused, validate};

@@ -7,7 +7,6 @@ use clap::Args;
 use crate::commands::exit::Exit;
 use crate::commands::wiring;
 use crate::config::ConfigFlags;
-use crate::read::kafka;
 
 /// Print the resolved configuration, secrets hidden
 #[derive(Debug, Args)]
@@ -33,21 +32,6 @@ pub fn run(args: &ConfigArgs, out: &mut impl Write) -> io::Result<Exit> {
             return Ok(Exit::Config);
         }
     };
-    // librdkafka judges its own properties, without connecting anywhere.
-    let readers = wiring::readers(&loaded.config);
-    let problems: Vec<String> = match readers {
-        Ok(readers) => readers
-            .iter()
-            .take(1)
-            .filter_map(|settings| kafka::check(settings).err())
-            .map(|error| format!("kafka.properties: {error}"))
-            .collect(),
-        Err(mistakes) => vec![mistakes.to_string()],
-    };
-    if !problems.is_empty() {
-        eprintln!("{}", problems.join("\n"));
-        return Ok(Exit::Config);
-    }
     if args.check {
         eprintln!("the configuration holds");
         return Ok(Exit::Ok);

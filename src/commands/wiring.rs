@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::config::{Config, ConfigFlags, GroupConfig, Loaded, Mistakes, load};
-use crate::read::kafka::{Hidden, ReadSettings};
+use crate::config::{Config, ConfigFlags, GroupConfig, Loaded, Mistakes, Secret, load};
+use crate::read::kafka::{self, Hidden, Properties, ReadError, ReadSettings};
 
 /// Loads the configuration for a command.
 ///
@@ -14,7 +14,27 @@ pub fn configuration(flags: &ConfigFlags) -> Result<Loaded, Mistakes> {
     let vars: Vec<(String, String)> = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect();
-    load(flags, &vars)
+    load(flags, &vars, judged)
+}
+
+/// librdkafka judges its own properties, without connecting anywhere.
+fn judged(properties: &BTreeMap<String, Secret>) -> Vec<(Option<String>, String)> {
+    let mistakes = kafka::mistakes(&hidden(properties)).into_iter();
+    mistakes
+        .map(|mistake| match mistake {
+            ReadError::Property { name, reason } => (Some(name), reason),
+            ReadError::NotAllowed { name, reason } => (Some(name), reason.to_owned()),
+            ReadError::Client { reason } => (None, reason),
+        })
+        .collect()
+}
+
+fn hidden(properties: &BTreeMap<String, Secret>) -> Properties {
+    let hide = |value: &Secret| Hidden(value.expose().to_owned());
+    let properties = properties.iter();
+    properties
+        .map(|(name, value)| (name.clone(), hide(value)))
+        .collect()
 }
 
 /// The settings of a reader for each configured group.
@@ -22,14 +42,11 @@ pub fn configuration(flags: &ConfigFlags) -> Result<Loaded, Mistakes> {
 /// # Errors
 /// References to secrets that lead nowhere any more.
 pub fn readers(config: &Config) -> Result<Vec<ReadSettings>, Mistakes> {
-    let mut properties: BTreeMap<String, Hidden> = config
+    let resolved = config
         .kafka
         .properties
-        .resolved(&|name| std::env::var(name).ok())
-        .map_err(Mistakes)?
-        .into_iter()
-        .map(|(name, value)| (name, Hidden(value.expose().to_owned())))
-        .collect();
+        .resolved(&|name| std::env::var(name).ok());
+    let mut properties = hidden(&resolved.map_err(Mistakes)?);
     properties.insert(
         "bootstrap.servers".to_owned(),
         Hidden(config.kafka.bootstrap.clone()),
@@ -41,7 +58,7 @@ pub fn readers(config: &Config) -> Result<Vec<ReadSettings>, Mistakes> {
         .collect())
 }
 
-fn reader(group: &GroupConfig, properties: BTreeMap<String, Hidden>) -> ReadSettings {
+fn reader(group: &GroupConfig, properties: Properties) -> ReadSettings {
     ReadSettings {
         properties,
         group: group.group.clone(),

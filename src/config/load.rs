@@ -10,6 +10,7 @@ use super::describe::{Describe, Key, Shape};
 use super::flags::ConfigFlags;
 use super::mistake::{Mistake, Mistakes};
 use super::overlay::{self, FILE_VARIABLE};
+use super::properties::Judge;
 use super::tree::Tree;
 use super::typed::Config;
 use super::{check, validate, yaml};
@@ -50,12 +51,17 @@ pub struct Loaded {
     pub file: Option<PathBuf>,
 }
 
-/// Loads what the flags, these environment variables and the file they name say.
+/// Loads what the flags, these environment variables and the file they name say; `judge`
+/// knows librdkafka's properties, which this module does not.
 ///
 /// # Errors
 ///
 /// All mistakes.
-pub fn load(flags: &ConfigFlags, vars: &[(String, String)]) -> Result<Loaded, Mistakes> {
+pub fn load(
+    flags: &ConfigFlags,
+    vars: &[(String, String)],
+    judge: Judge,
+) -> Result<Loaded, Mistakes> {
     let named = vars
         .iter()
         .find(|(name, value)| name == FILE_VARIABLE && !value.is_empty());
@@ -73,7 +79,7 @@ pub fn load(flags: &ConfigFlags, vars: &[(String, String)]) -> Result<Loaded, Mi
         vars,
         flags: &flags,
     }
-    .load()?;
+    .judged(judge)?;
     Ok(Loaded { file, ..loaded })
 }
 
@@ -102,6 +108,11 @@ impl Sources<'_> {
     ///
     /// All mistakes.
     pub fn load(&self) -> Result<Loaded, Mistakes> {
+        self.judged(|_| Vec::new())
+    }
+
+    /// As [`load`](Self::load), with librdkafka's properties judged, too.
+    fn judged(&self, judge: Judge) -> Result<Loaded, Mistakes> {
         let keys = keys();
         let mut mistakes = Vec::new();
         let mut root = match yaml::parse(self.file.unwrap_or_default()) {
@@ -140,6 +151,8 @@ impl Sources<'_> {
                 .filter(|each| !told.contains(&each.path))
                 .cloned(),
         );
+        let judged = tree.kafka.properties.judged(&env, judge, &mistakes);
+        mistakes.extend(judged);
         for mistake in &mut mistakes {
             name_origin(mistake, &overrides);
         }

@@ -14,10 +14,9 @@ use super::secret::{HIDDEN, Secret};
 
 /// Names of properties whose values may be shown: how the agent connects, not with
 /// what. A name that is not here is hidden.
-const OPEN: [&str; 14] = [
+const OPEN: [&str; 13] = [
     "broker.address.family",
     "client.id",
-    "client.rack",
     "debug",
     "enable.ssl.certificate.verification",
     "sasl.mechanism",
@@ -33,6 +32,10 @@ const OPEN: [&str; 14] = [
 
 /// A secret is a line or a key, never a data set.
 const FILE_BYTES_MAX: u64 = 1024 * 1024;
+
+/// Judges properties as librdkafka would take them: which of them will not do, or `None`
+/// for all of them together, and why. The reasons hold no value.
+pub type Judge = fn(&BTreeMap<String, Secret>) -> Vec<(Option<String>, String)>;
 
 /// Properties of librdkafka, as written. Their values are not shown unless they are
 /// known to be harmless.
@@ -55,8 +58,8 @@ impl Properties {
         self.map.is_empty()
     }
 
-    /// Names and values as librdkafka takes them, references looked up now, so that a
-    /// new client gets a secret that was changed meanwhile.
+    /// Names and values as librdkafka takes them, references looked up now: once, when the
+    /// agent starts. A secret that changes later needs a restart.
     ///
     /// # Errors
     ///
@@ -65,6 +68,54 @@ impl Properties {
         &self,
         env: &dyn Fn(&str) -> Option<String>,
     ) -> Result<BTreeMap<String, Secret>, Vec<Mistake>> {
+        let (resolved, mistakes) = self.looked_up(env);
+        if mistakes.is_empty() {
+            Ok(resolved)
+        } else {
+            Err(mistakes)
+        }
+    }
+
+    /// What `judge` says of those that are not in `told` already.
+    pub(super) fn judged(
+        &self,
+        env: &dyn Fn(&str) -> Option<String>,
+        judge: Judge,
+        told: &[Mistake],
+    ) -> Vec<Mistake> {
+        let is_told = |name: &str| told.iter().any(|mistake| mistake.path == path(name));
+        let (mut resolved, _) = self.looked_up(env);
+        resolved.retain(|name, _| !is_told(name));
+        let all = resolved.len() == self.map.len();
+        let found = judge(&resolved).into_iter();
+        found
+            .filter_map(|(name, why)| match name {
+                Some(name) => Some(
+                    Mistake::new(
+                        path(&name),
+                        "what librdkafka does not take",
+                        "one of its properties, with a value that fits",
+                    )
+                    .hint(why),
+                ),
+                // Whether they fit together can only be said of all of them.
+                None => all.then(|| {
+                    Mistake::new(
+                        "kafka.properties",
+                        "properties that do not fit together",
+                        "what librdkafka makes a client of",
+                    )
+                    .hint(why)
+                }),
+            })
+            .collect()
+    }
+
+    /// What the references lead to, and those that lead nowhere.
+    fn looked_up(
+        &self,
+        env: &dyn Fn(&str) -> Option<String>,
+    ) -> (BTreeMap<String, Secret>, Vec<Mistake>) {
         let mut mistakes = Vec::new();
         let mut resolved = BTreeMap::new();
         for (name, value) in self.iter() {
@@ -77,11 +128,7 @@ impl Properties {
                 }
             }
         }
-        if mistakes.is_empty() {
-            Ok(resolved)
-        } else {
-            Err(mistakes)
-        }
+        (resolved, mistakes)
     }
 
     /// Who the broker sees, where a user name says so.

@@ -18,7 +18,7 @@ const SERIES_LIMIT: usize = 1_000_000;
 const SUBJECTS_LIMIT: usize = 10_000;
 
 /// Properties that the agent decides, or must not have, and why.
-const REFUSED: [(&str, &str); 12] = [
+const REFUSED: [(&str, &str); 14] = [
     ("bootstrap.servers", "set kafka.bootstrap"),
     ("metadata.broker.list", "set kafka.bootstrap"),
     (
@@ -38,6 +38,11 @@ const REFUSED: [(&str, &str); 12] = [
         "each topic needs its own: offsets uncommitted, config committed",
     ),
     ("auto.offset.reset", "the agent decides where it reads"),
+    ("auto.commit.enable", "the agent never commits"),
+    (
+        "client.rack",
+        "a follower's end of the log is not the leader's, on which every proof rests",
+    ),
     ("plugin.library.paths", "nothing is loaded into the agent"),
     (
         "allow.auto.create.topics",
@@ -74,6 +79,17 @@ const JAVA: [(&str, &str); 8] = [
         "a Java class cannot be loaded here",
     ),
 ];
+
+/// Why the agent refuses a property of librdkafka: it would make the agent more than an
+/// observer, or what it says untrue. `None` for all that a person may set.
+#[must_use]
+pub fn refused(property: &str) -> Option<&'static str> {
+    if property.starts_with("test.mock.") {
+        return Some("the agent watches a real cluster");
+    }
+    let refused = REFUSED.iter().find(|(refused, _)| *refused == property);
+    refused.map(|(_, why)| *why)
+}
 
 /// Checks a tree.
 ///
@@ -140,14 +156,10 @@ fn of_properties(
     mistakes: &mut Vec<Mistake>,
 ) {
     for (name, _) in properties.iter() {
-        let refused = REFUSED.iter().find(|(refused, _)| *refused == name);
         let java = JAVA.iter().find(|(java, _)| *java == name);
-        if let Some((_, why)) = refused {
+        if let Some(why) = refused(name) {
             let mistake = Mistake::new(path(name), "a value", "this property to be left alone");
-            mistakes.push(mistake.hint(*why));
-        } else if name.starts_with("test.mock.") {
-            let mistake = Mistake::new(path(name), "a value", "this property to be left alone");
-            mistakes.push(mistake.hint("the agent watches a real cluster"));
+            mistakes.push(mistake.hint(why));
         } else if let Some((_, instead)) = java {
             let mistake = Mistake::new(
                 path(name),

@@ -43,7 +43,7 @@ pub type Now = Arc<dyn Fn() -> ArrivalTime + Send + Sync>;
 #[derive(Debug, Clone)]
 pub struct ReadSettings {
     /// Any librdkafka properties, `bootstrap.servers` among them.
-    pub properties: BTreeMap<String, Hidden>,
+    pub properties: Properties,
     /// The Connect group.
     pub group: String,
     /// `__consumer_offsets`.
@@ -57,6 +57,9 @@ pub struct ReadSettings {
     /// Passed on in the settings input.
     pub own_worker: Option<String>,
 }
+
+/// Properties of librdkafka by their names.
+pub type Properties = BTreeMap<String, Hidden>;
 
 /// A property's value: it may be a password, so it is never printed.
 #[derive(Clone, PartialEq, Eq)]
@@ -98,15 +101,29 @@ pub struct ReaderHandle {
     threads: Vec<JoinHandle<()>>,
 }
 
-/// Whether the settings would do, without connecting anywhere.
-///
-/// # Errors
-/// The first property that librdkafka does not take, or what does not fit together.
-pub fn check(settings: &ReadSettings) -> Result<(), ReadError> {
-    for topic in Topic::ALL {
-        client::create(settings, topic)?;
+/// What will not do about properties, without connecting anywhere: each of them that is
+/// not taken, or, where all are, what does not fit together.
+#[must_use]
+pub fn mistakes(properties: &Properties) -> Vec<ReadError> {
+    let alone: Vec<ReadError> = properties
+        .iter()
+        .filter_map(|(name, value)| client::check_alone(name, value).err())
+        .collect();
+    if !alone.is_empty() {
+        return alone;
     }
-    Ok(())
+    // The topics differ in nothing that a user sets: the first to fail says it all.
+    let mut topics = Topic::ALL.into_iter();
+    let together = topics.find_map(|topic| client::create(properties, topic).err());
+    together.into_iter().collect()
+}
+
+/// Whether the settings would do, or the first mistake.
+fn check(settings: &ReadSettings) -> Result<(), ReadError> {
+    match mistakes(&settings.properties).into_iter().next() {
+        Some(mistake) => Err(mistake),
+        None => Ok(()),
+    }
 }
 
 /// The release of librdkafka that is built in.
@@ -118,7 +135,7 @@ pub fn client_version() -> String {
 /// Starts reading. Inputs go to `inputs`; when it is full the readers wait.
 ///
 /// # Errors
-/// As [`check`]. What the network or the brokers do is never an error here: it
+/// A property that will not do, see [`mistakes`]. What the network or the brokers do is never an error here: it
 /// becomes an input of kind `Access`, and is tried again.
 pub fn start(
     settings: ReadSettings,

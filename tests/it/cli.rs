@@ -86,3 +86,65 @@ fn the_help_of_replay_is_true() {
         assert!(help.contains(&format!("`{kind}`")), "{kind}");
     }
 }
+
+/// Librdkafka's word on its properties comes with everything else, and no value is shown.
+#[test]
+fn the_check_tells_every_mistake_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("evenkeel.yaml");
+    let text = "
+kafka:
+  bootstrap: broker
+  properties:
+    no.such.property: canary-1
+    security.protocol: canary-2
+    client.rack: canary-3
+    sasl.jaas.config: canary-4
+    sasl.password: ${env:CANARY_5}
+    socket.timeout.ms: 1000
+groups:
+  - {group: g, config_topic: c}
+http: {listen: nowhere}
+";
+    fs::write(&file, text).unwrap();
+    let output = evenkeel(&["config", "--check", "--config", file.to_str().unwrap()])
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(78));
+    let told = told(&output);
+    let expected = [
+        "kafka.bootstrap",
+        "kafka.properties.client.rack",
+        "kafka.properties.sasl.jaas.config",
+        "kafka.properties.sasl.password",
+        "groups[0].status_topic",
+        "http.listen",
+        "kafka.properties.no.such.property",
+        "kafka.properties.security.protocol",
+    ];
+    let head = format!("{} mistakes in the configuration", expected.len());
+    assert!(told.starts_with(&head), "{told}");
+    for path in expected {
+        let lines = told.lines().filter(|l| l.starts_with(&format!("{path}:")));
+        assert_eq!(lines.count(), 1, "{path} in {told}");
+    }
+    assert!(!told.contains("canary"), "{told}");
+}
+
+#[test]
+fn properties_that_do_not_fit_together_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("evenkeel.yaml");
+    let text = "kafka: {properties: {security.protocol: SSL, ssl.ca.location: /no/such/file}}";
+    fs::write(&file, text).unwrap();
+    for check in [&["config", "--check"][..], &["run"]] {
+        let output = evenkeel(check)
+            .args(["--config", file.to_str().unwrap()])
+            .args(GROUP)
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(78));
+        let told = told(&output);
+        assert!(told.starts_with("1 mistake in the configuration\nkafka.properties: found properties that do not fit together"), "{told}");
+    }
+}

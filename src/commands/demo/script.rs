@@ -191,23 +191,24 @@ fn scenes(inputs: Vec<Input>) -> Vec<Scene> {
     // When the record before was recorded, and when it is served.
     let mut before: Option<(ArrivalTime, i64)> = None;
     for input in inputs {
-        let something_shows = before.is_some() && {
-            let answers = engine.answers();
-            answers.deadline.is_some() || !answers.unassigned.is_empty()
-        };
+        if !matches!(input.kind, InputKind::Record(_)) {
+            engine.apply(&input);
+            continue;
+        }
+        let at_ms = before.map_or(0, |(recorded, served_ms)| {
+            let silence_ms = input.at.since_ms(recorded).max(0);
+            // What shows is what is so before this record.
+            let kept_ms = if silence_ms > SILENCE_MS_MAX && !something_shows(&engine) {
+                SILENCE_MS_MAX
+            } else {
+                silence_ms
+            };
+            served_ms.saturating_add(kept_ms)
+        });
         engine.apply(&input);
         let InputKind::Record(record) = input.kind else {
             continue;
         };
-        let at_ms = before.map_or(0, |(recorded, served_ms)| {
-            let silence_ms = input.at.since_ms(recorded).max(0);
-            let kept_ms = if something_shows {
-                silence_ms
-            } else {
-                silence_ms.min(SILENCE_MS_MAX)
-            };
-            served_ms.saturating_add(kept_ms)
-        });
         before = Some((input.at, at_ms));
         let shift_ms = at_ms.saturating_sub(input.at.0);
         scenes.push(Scene {
@@ -217,6 +218,12 @@ fn scenes(inputs: Vec<Input>) -> Vec<Scene> {
         });
     }
     scenes
+}
+
+/// Whether time itself can be seen in a metric.
+fn something_shows(engine: &Engine) -> bool {
+    let answers = engine.answers();
+    answers.deadline.is_some() || !answers.unassigned.is_empty()
 }
 
 /// The value with the times inside it shifted: a group record holds the end of its join

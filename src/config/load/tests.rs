@@ -142,7 +142,7 @@ fn no_file_is_needed() {
         set: vec!["metrics.subjects_max=7".to_owned()],
         ..ConfigFlags::default()
     };
-    let loaded = load(&flags, &[]).unwrap();
+    let loaded = load(&flags, &[], |_| Vec::new()).unwrap();
     assert_eq!(loaded.config.groups[0].group, "connect");
     assert_eq!(loaded.config.metrics.subjects_max, 7);
     assert_eq!(loaded.file, None);
@@ -307,14 +307,14 @@ fn a_file_that_cannot_be_read_is_named() {
         config: Some(path.clone()),
         ..ConfigFlags::default()
     };
-    let told = load(&flags, &[]).unwrap_err().to_string();
+    let told = load(&flags, &[], |_| Vec::new()).unwrap_err().to_string();
     assert!(
         told.contains(&path.display().to_string()) && told.contains("No such file"),
         "{told}"
     );
     // The variable names it as well; the flag goes first.
     let named = vars(&[("EVENKEEL_CONFIG", "other.yaml")]);
-    let told = load(&ConfigFlags::default(), &named)
+    let told = load(&ConfigFlags::default(), &named, |_| Vec::new())
         .unwrap_err()
         .to_string();
     assert!(told.contains("other.yaml"), "{told}");
@@ -326,10 +326,10 @@ fn a_file_that_cannot_be_read_is_named() {
         config: Some(large.clone()),
         ..ConfigFlags::default()
     };
-    let told = load(&flags, &[]).unwrap_err().to_string();
+    let told = load(&flags, &[], |_| Vec::new()).unwrap_err().to_string();
     assert!(told.contains("more than 1 MiB"), "{told}");
     std::fs::write(&large, "#".repeat(1024 * 1024)).unwrap();
-    let told = load(&flags, &[]).unwrap_err().to_string();
+    let told = load(&flags, &[], |_| Vec::new()).unwrap_err().to_string();
     assert!(
         told.contains("kafka.bootstrap"),
         "at the bound it is read: {told}"

@@ -13,7 +13,7 @@ use rdkafka::consumer::{BaseConsumer, ConsumerContext};
 use rdkafka::error::{KafkaError, RDKafkaErrorCode};
 
 use super::emit::TopicAccess;
-use super::{ReadError, ReadSettings};
+use super::{Hidden, Properties, ReadError};
 
 /// A consumer that only assigns.
 pub(super) type Client = BaseConsumer<Context>;
@@ -54,17 +54,8 @@ const FORCED: &[(&str, &str)] = &[
     ("auto.offset.reset", "error"),
 ];
 
-/// What a user must not set.
-const NOT_ALLOWED: &[(&str, &str)] = &[
-    ("group.instance.id", "evenkeel never joins a group"),
-    ("plugin.library.paths", "evenkeel loads no code"),
-    (
-        "client.rack",
-        "a follower's end of the log is not the leader's, on which every proof rests",
-    ),
-    ("isolation.level", "it is fixed for each topic"),
-    ("group.id", "name the Connect group as the group to watch"),
-];
+/// The one property that `config` keeps apart, and that comes with the others here.
+const BROKERS: &str = "bootstrap.servers";
 
 /// Log lines of one client that are passed on in [`LOG_WINDOW`].
 const LOG_LINES_MAX: u32 = 10;
@@ -93,13 +84,13 @@ struct LogWindow {
 }
 
 /// Makes a client without connecting it.
-pub(super) fn create(settings: &ReadSettings, topic: Topic) -> Result<Client, ReadError> {
-    create_for(settings, topic, None)
+pub(super) fn create(properties: &Properties, topic: Topic) -> Result<Client, ReadError> {
+    create_for(properties, topic, None)
 }
 
 /// As [`create`]; what the client says of its connections goes to `access`.
 pub(super) fn create_for(
-    settings: &ReadSettings,
+    properties: &Properties,
     topic: Topic,
     access: Option<std::sync::Arc<TopicAccess>>,
 ) -> Result<Client, ReadError> {
@@ -113,9 +104,31 @@ pub(super) fn create_for(
         }),
         said: Mutex::new(None),
     };
-    config(settings, topic)?
+    config(properties, topic)?
         .create_with_context(context)
-        .map_err(|error| read_error(settings, &error))
+        .map_err(|error| read_error(properties, &error))
+}
+
+/// Whether a property would do, whatever the others are.
+pub(super) fn check_alone(name: &str, value: &Hidden) -> Result<(), ReadError> {
+    if let Some(reason) = not_allowed(name) {
+        let name = name.to_owned();
+        return Err(ReadError::NotAllowed { name, reason });
+    }
+    let mut config = ClientConfig::new();
+    config.set(name, &value.0);
+    match config.create_native_config() {
+        Ok(_) => Ok(()),
+        Err(error) => {
+            let alone = Properties::from([(name.to_owned(), value.clone())]);
+            Err(read_error(&alone, &error))
+        }
+    }
+}
+
+/// The configuration's list holds here, too: nothing gets past it on another way.
+fn not_allowed(name: &str) -> Option<&'static str> {
+    crate::config::refused(name).filter(|_| name != BROKERS)
 }
 
 /// The trouble that an error of librdkafka means for a topic; `None` where it means
@@ -166,28 +179,21 @@ pub(super) fn code(error: &KafkaError) -> RDKafkaErrorCode {
     error.rdkafka_error_code().unwrap_or(RDKafkaErrorCode::Fail)
 }
 
-pub(super) fn config(settings: &ReadSettings, topic: Topic) -> Result<ClientConfig, ReadError> {
+pub(super) fn config(properties: &Properties, topic: Topic) -> Result<ClientConfig, ReadError> {
     let mut config = ClientConfig::new();
     config.set_log_level(RDKafkaLogLevel::Info);
     for (name, value) in DEFAULTS {
         config.set(*name, *value);
     }
-    let own_ca = settings.properties.keys().any(|name| is_ca(name));
+    let own_ca = properties.keys().any(|name| is_ca(name));
     if !own_ca {
         // The bundled OpenSSL knows no default store; librdkafka then looks for one.
         config.set("ssl.ca.location", "probe");
     }
-    for (name, value) in &settings.properties {
-        let not_allowed = NOT_ALLOWED.iter().find(|(known, _)| known == name);
-        if let Some((_, reason)) = not_allowed {
+    for (name, value) in properties {
+        if let Some(reason) = not_allowed(name) {
             let name = name.clone();
             return Err(ReadError::NotAllowed { name, reason });
-        }
-        if name.starts_with("test.mock.") {
-            return Err(ReadError::NotAllowed {
-                name: name.clone(),
-                reason: "it replaces the cluster by an imitation",
-            });
         }
         config.set(name, &value.0);
     }
@@ -216,7 +222,7 @@ fn is_ca(name: &str) -> bool {
     )
 }
 
-fn read_error(settings: &ReadSettings, error: &KafkaError) -> ReadError {
+fn read_error(properties: &Properties, error: &KafkaError) -> ReadError {
     match error {
         KafkaError::ClientConfig(_, reason, name, value) => ReadError::Property {
             name: name.clone(),
@@ -228,7 +234,7 @@ fn read_error(settings: &ReadSettings, error: &KafkaError) -> ReadError {
             },
         },
         KafkaError::ClientCreation(reason) => ReadError::Client {
-            reason: without_values(settings, reason),
+            reason: without_values(properties, reason),
         },
         other => ReadError::Client {
             reason: format!("{:?}", code(other)),
@@ -238,10 +244,10 @@ fn read_error(settings: &ReadSettings, error: &KafkaError) -> ReadError {
 
 /// `text` without any value that was set; short ones are left, since they are words
 /// and numbers of librdkafka's own (`none`, `true`, `500`).
-fn without_values(settings: &ReadSettings, text: &str) -> String {
+fn without_values(properties: &Properties, text: &str) -> String {
     const SECRET_LEN_MIN: usize = 6;
     let mut text = text.to_owned();
-    for (name, value) in &settings.properties {
+    for (name, value) in properties {
         let secret = name.contains("password")
             || name.contains("secret")
             || name.contains("pem")

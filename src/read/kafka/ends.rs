@@ -9,10 +9,9 @@ use evenkeel_core::facts::input::{Ends, InputKind, Trouble};
 use rdkafka::Offset;
 use rdkafka::error::RDKafkaErrorCode;
 
-use super::client;
 use super::emit::Stopped;
 use super::frontier::Answer;
-use super::session::{ask_offsets, describe};
+use super::session::{self, ask_offsets, describe};
 use super::shared::{Asked, Shared};
 
 /// Between two questions nobody asked for: a third of the 30 s after which inputs
@@ -67,20 +66,6 @@ impl Asker {
         }
     }
 
-    /// What an error of the client means. That it knows no such topic or partition may
-    /// only mean that it knows no leader: the brokers' own word decides.
-    fn why(&self, asked: &Asked, code: RDKafkaErrorCode) -> Trouble {
-        match code {
-            RDKafkaErrorCode::UnknownTopic | RDKafkaErrorCode::UnknownPartition => {
-                match describe(&asked.client, &self.shared.name) {
-                    Ok(_) => Trouble::Unreachable,
-                    Err(trouble) => trouble,
-                }
-            }
-            code => client::trouble(code).unwrap_or(Trouble::Other),
-        }
-    }
-
     /// Looks whether the topic is still what the reader reads. A replaced topic is mostly
     /// noticed by its end or its leader epochs; one that has grown since only by its id.
     fn describe(&self, asked: &Asked) {
@@ -107,11 +92,12 @@ impl Asker {
         let began = Instant::now();
         let answer = ask_offsets(&asked.client, name, &asked.partitions, Offset::End);
         let answered = Instant::now();
+        let why = |code| session::why(&asked.client, name, code);
         let offsets = match answer {
             Ok(offsets) => offsets,
             Err(code) => {
                 counters.ends_failed.add(1);
-                let trouble = self.why(asked, code);
+                let trouble = why(code);
                 if trouble == Trouble::Other && self.failed.replace(Some(code)) != Some(code) {
                     // The engine's word for it says no more than that it is trouble.
                     tracing::warn!(topic = topic.label(), error = ?code, "end offsets not answered");
@@ -121,7 +107,7 @@ impl Asker {
             }
         };
         self.failed.set(None);
-        access.questions(emitter, offsets.trouble)?;
+        access.questions(emitter, offsets.failed.map(why))?;
         if !offsets.known.is_empty() {
             counters.ends_answered.add(1);
             let answers = offsets.known.iter().map(|&(partition, end)| Answer {
@@ -137,6 +123,6 @@ impl Asker {
                 ends: offsets.known,
             }))?;
         }
-        Ok(offsets.trouble.is_none())
+        Ok(offsets.failed.is_none())
     }
 }

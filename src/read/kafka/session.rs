@@ -83,7 +83,7 @@ pub(super) struct Description {
 pub(super) struct Offsets {
     pub(super) known: Vec<(i32, i64)>,
     /// The first error among the others.
-    pub(super) trouble: Option<Trouble>,
+    pub(super) failed: Option<RDKafkaErrorCode>,
 }
 
 /// Asks what the topic is.
@@ -105,6 +105,18 @@ pub(super) fn describe(client: &Client, topic: &str) -> Result<Description, Trou
     })
 }
 
+/// What an error of a question for offsets means. That the client knows no such topic or
+/// partition may only mean that it knows no leader, and a broker says so, too, before it
+/// has heard that it leads one: what the brokers describe decides.
+pub(super) fn why(client: &Client, topic: &str, code: RDKafkaErrorCode) -> Trouble {
+    match client::trouble(code) {
+        Some(Trouble::Missing) => describe(client, topic)
+            .err()
+            .unwrap_or(Trouble::Unreachable),
+        trouble => trouble.unwrap_or(Trouble::Other),
+    }
+}
+
 /// Asks where partitions end (`Offset::End`) or begin (`Offset::Beginning`), with one
 /// request to each broker that leads some of them.
 pub(super) fn ask_offsets(
@@ -123,22 +135,18 @@ pub(super) fn ask_offsets(
         .map_err(|error| client::code(&error))?;
     let mut offsets = Offsets {
         known: Vec::with_capacity(partitions.len()),
-        trouble: None,
+        failed: None,
     };
-    let mut failed = None;
     for element in list.elements() {
         match (element.error(), element.offset()) {
             (Ok(()), Offset::Offset(offset)) => offsets.known.push((element.partition(), offset)),
-            (Ok(()), _) => offsets.trouble = offsets.trouble.or(Some(Trouble::Other)),
+            (Ok(()), _) => offsets.failed = offsets.failed.or(Some(RDKafkaErrorCode::Fail)),
             (Err(error), _) => {
-                let code = client::code(&error);
-                let trouble = client::trouble(code).unwrap_or(Trouble::Other);
-                failed = failed.or(Some(code));
-                offsets.trouble = offsets.trouble.or(Some(trouble));
+                offsets.failed = offsets.failed.or(Some(client::code(&error)));
             }
         }
     }
-    match failed {
+    match offsets.failed {
         Some(code) if offsets.known.is_empty() => Err(code),
         _ => Ok(offsets),
     }
@@ -169,11 +177,11 @@ impl Session {
         let (low, end) = match answers {
             Ok(answers) => answers,
             Err(code) => {
-                self.questions(client::trouble(code).or(Some(Trouble::Other)))?;
+                self.questions(Some(self.why(code)))?;
                 return Ok(None);
             }
         };
-        self.questions(low.trouble.or(end.trouble))?;
+        self.questions(low.failed.or(end.failed).map(|code| self.why(code)))?;
         let bounds: Vec<Bounds> = low
             .known
             .iter()
@@ -187,6 +195,10 @@ impl Session {
             })
             .collect();
         Ok((bounds.len() == self.partitions.len()).then_some(bounds))
+    }
+
+    fn why(&self, code: RDKafkaErrorCode) -> Trouble {
+        why(&self.client, &self.shared.name, code)
     }
 
     /// Begins to read each partition at its next offset.

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use evenkeel_core::facts::input::{Topic, Trouble};
 use rdkafka::error::RDKafkaErrorCode;
 
-use super::super::{Hidden, ReadError, ReadSettings, check};
-use super::{config, trouble};
+use super::super::{Hidden, ReadError, ReadSettings, check, mistakes};
+use super::{FORCED, config, trouble};
 
 fn settings(properties: &[(&str, &str)]) -> ReadSettings {
     let properties: BTreeMap<String, Hidden> = properties
@@ -26,15 +26,9 @@ fn settings(properties: &[(&str, &str)]) -> ReadSettings {
 
 #[test]
 fn observes_whatever_the_user_says() {
-    let settings = settings(&[
-        ("enable.auto.commit", "true"),
-        ("allow.auto.create.topics", "true"),
-        ("auto.offset.reset", "latest"),
-        ("enable.partition.eof", "false"),
-        ("fetch.wait.max.ms", "100"),
-    ]);
+    let settings = settings(&[("fetch.wait.max.ms", "100")]);
     for topic in Topic::ALL {
-        let config = config(&settings, topic).unwrap();
+        let config = config(&settings.properties, topic).unwrap();
         assert_eq!(config.get("enable.auto.commit"), Some("false"));
         assert_eq!(config.get("enable.auto.offset.store"), Some("false"));
         assert_eq!(config.get("allow.auto.create.topics"), Some("false"));
@@ -52,23 +46,30 @@ fn observes_whatever_the_user_says() {
 
 #[test]
 fn looks_for_authorities_unless_told_which() {
-    let plain = config(&settings(&[]), Topic::Config).unwrap();
+    let plain = config(&settings(&[]).properties, Topic::Config).unwrap();
     assert_eq!(plain.get("ssl.ca.location"), Some("probe"));
-    let pem = config(&settings(&[("ssl.ca.pem", "x")]), Topic::Config).unwrap();
+    let pem = config(&settings(&[("ssl.ca.pem", "x")]).properties, Topic::Config).unwrap();
     assert_eq!(pem.get("ssl.ca.location"), None);
 }
 
+/// What is forced, and what each topic needs, nobody may set; the list is the one of the
+/// configuration.
 #[test]
 fn refuses_what_would_not_be_observing() {
-    let refused = [
-        "group.instance.id",
-        "test.mock.num.brokers",
-        "plugin.library.paths",
+    let forced = FORCED.iter().map(|(name, _)| *name);
+    let others = [
+        "auto.commit.enable",
         "client.rack",
-        "isolation.level",
         "group.id",
+        "group.instance.id",
+        "group.protocol",
+        "isolation.level",
+        "metadata.broker.list",
+        "plugin.library.paths",
+        "test.mock.num.brokers",
     ];
-    for name in refused {
+    for name in forced.chain(others) {
+        assert!(crate::config::refused(name).is_some(), "{name}");
         let error = check(&settings(&[(name, "1")])).unwrap_err();
         assert!(
             matches!(&error, ReadError::NotAllowed { name: found, .. } if found == name),
@@ -137,4 +138,43 @@ fn sorts_errors_into_troubles() {
     for (code, expected) in cases {
         assert_eq!(trouble(code), expected, "{code:?}");
     }
+}
+
+/// Each that is wrong alone, at once; how they fit together only when none is.
+#[test]
+fn all_mistakes_are_told() {
+    let secret = "t0p-s3cret-value";
+    let wrong = settings(&[
+        ("no.such.property", secret),
+        ("security.protocol", secret),
+        ("socket.timeout.ms", secret),
+        ("sasl.username", "fits"),
+        ("group.id", secret),
+        ("ssl.ca.location", "/no/such/file"),
+    ]);
+    let told = mistakes(&wrong.properties);
+    let names: Vec<&str> = told
+        .iter()
+        .map(|mistake| match mistake {
+            ReadError::Property { name, .. } | ReadError::NotAllowed { name, .. } => name.as_str(),
+            ReadError::Client { reason } => reason,
+        })
+        .collect();
+    assert_eq!(
+        names,
+        [
+            "group.id",
+            "no.such.property",
+            "security.protocol",
+            "socket.timeout.ms"
+        ]
+    );
+    assert!(!format!("{told:?}").contains(secret), "{told:?}");
+    let together = settings(&[
+        ("security.protocol", "SSL"),
+        ("ssl.ca.location", "/no/such/file"),
+    ]);
+    let told = mistakes(&together.properties);
+    assert!(matches!(told[..], [ReadError::Client { .. }]), "{told:?}");
+    assert_eq!(mistakes(&settings(&[]).properties), []);
 }

@@ -287,3 +287,34 @@ async fn needs_no_right_on_its_own_group() {
     }
     reading.end();
 }
+
+/// A broker that has just become leader may answer that it knows no such partition; the
+/// topic is described all the same, so nothing is missing.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_leader_that_does_not_know_it_yet_is_no_missing_topic() {
+    let broker = broker().await;
+    let mut reading = caught_up(&broker);
+    broker.deny(
+        ApiKey::ListOffsets,
+        in_topic(STATUS),
+        ResponseError::UnknownTopicOrPartition,
+    );
+    reading.handle.ask_ends();
+    reading.until("the trouble", |r| r.trouble(Topic::Status).is_some());
+    broker.clear_faults();
+    reading.until("no trouble", |r| r.trouble(Topic::Status).is_none());
+    let troubles: Vec<Trouble> = reading
+        .seen
+        .iter()
+        .filter_map(|input| match &input.kind {
+            InputKind::Access(access) if access.topic == Topic::Status => access.trouble,
+            _ => None,
+        })
+        .collect();
+    assert!(!troubles.is_empty());
+    assert!(
+        troubles.iter().all(|t| *t == Trouble::Unreachable),
+        "{troubles:?}"
+    );
+    reading.end();
+}
