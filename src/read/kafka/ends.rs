@@ -52,24 +52,29 @@ impl Asker {
                 due = Instant::now() + EVERY;
                 continue;
             };
-            if Instant::now() >= describe_due {
-                self.describe(&asked);
-                describe_due = Instant::now() + EVERY;
-            }
             let answer = self.ask(&asked);
-            self.shared.asked();
             match answer {
+                Ok(true) if Instant::now() >= describe_due => {
+                    self.describe(&asked);
+                    describe_due = Instant::now() + EVERY;
+                    due = describe_due;
+                }
                 Ok(true) => due = Instant::now() + EVERY,
-                Ok(false) => due = Instant::now() + RETRY,
+                Ok(false) => {
+                    due = Instant::now() + RETRY;
+                    // Perhaps it comes back as another one.
+                    describe_due = due;
+                }
                 Err(Stopped) => return,
             }
+            self.shared.asked();
         }
     }
 
     /// Looks whether the topic is still what the reader reads. A replaced topic is mostly
     /// noticed by its end or its leader epochs; one that has grown since only by its id.
     fn describe(&self, asked: &Asked) {
-        // Trouble is found by the question for the ends, which follows.
+        // Trouble is found by the question for the ends.
         if let Ok(now) = describe(&asked.client, &self.shared.name) {
             let before = &asked.description;
             if before.identity.is_other(&now.identity) || before.partitions != now.partitions {

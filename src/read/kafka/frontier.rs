@@ -36,6 +36,9 @@ const NO_EVENT_AFTER: Duration = Duration::from_millis(600);
 /// backoff, sends its next fetch.
 const ANSWERS_APART: Duration = Duration::from_millis(250);
 
+/// How often the pause between questions of one proof is doubled: up to 4 s.
+const ASKED_LESS_MAX: u32 = 4;
+
 /// Time after which a log that seemed shorter than what was read is asked about again.
 /// A new leader may not know at once how far the old one was (before KIP-207).
 const SHORTER_AGAIN_AFTER: Duration = Duration::from_secs(1);
@@ -108,6 +111,8 @@ struct Proof {
     /// When the first end was answered that was asked after the seek.
     first_answer: Option<Instant>,
     asked_last: Instant,
+    /// Questions asked for this proof.
+    asked: u32,
 }
 
 // === impl Frontier ===
@@ -281,6 +286,7 @@ impl Proof {
             began: now,
             first_answer: None,
             asked_last: now,
+            asked: 0,
         }
     }
 }
@@ -355,8 +361,11 @@ impl Partition {
             None if silence >= POSITION_AFTER => Some(Step::Position { partition }),
             Some(proof) if silence >= NO_EVENT_AFTER => {
                 let since_asked = now.saturating_duration_since(proof.asked_last);
-                (since_asked >= ANSWERS_APART).then(|| {
+                // Fetches may fail for long: then ask ever less.
+                let apart = ANSWERS_APART * (1 << proof.asked.min(ASKED_LESS_MAX));
+                (since_asked >= apart).then(|| {
                     proof.asked_last = now;
+                    proof.asked += 1;
                     Step::Ask
                 })
             }
