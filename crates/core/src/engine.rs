@@ -9,6 +9,7 @@ mod counting;
 mod findings;
 mod publish;
 mod records;
+mod snapshots;
 
 use std::sync::Arc;
 
