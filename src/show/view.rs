@@ -63,7 +63,7 @@ pub struct StartUp {
     pub done: u64,
     /// Offsets there were in all; zero for an empty topic.
     pub total: u64,
-    /// Offsets a second over the last seconds; absent until measured.
+    /// Offsets a second, on average since the reading began; absent until measured.
     pub rate: Option<f64>,
 }
 
@@ -144,7 +144,7 @@ impl StartUp {
         part.clamp(0.0, 1.0)
     }
 
-    /// Seconds until the rest is read at the rate of the last seconds.
+    /// Seconds until the rest is read at that rate.
     #[must_use]
     pub fn left_seconds(&self) -> Option<f64> {
         let rate = self.rate.filter(|rate| *rate > 0.0)?;

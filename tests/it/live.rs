@@ -7,9 +7,18 @@ use std::path::PathBuf;
 
 use evenkeel_testbed::scenario::{Run, named};
 
-fn run(name: &str) {
-    if std::env::var("EVENKEEL_LIVE").is_ok_and(|value| value == "skip") {
+mod console;
+
+fn is_skipped() -> bool {
+    let skipped = std::env::var("EVENKEEL_LIVE").is_ok_and(|value| value == "skip");
+    if skipped {
         println!("skipped: EVENKEEL_LIVE=skip");
+    }
+    skipped
+}
+
+fn run(name: &str) {
+    if is_skipped() {
         return;
     }
     let run = Run {

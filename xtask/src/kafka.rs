@@ -53,7 +53,7 @@ fn jars(versions: &[Version]) -> anyhow::Result<()> {
     } else {
         versions
     };
-    let mut artifacts = vec![Artifact::JmxAgent];
+    let mut artifacts = vec![Artifact::JmxAgent, Artifact::Programs(Version::DEFAULT)];
     for version in versions {
         artifacts.push(Artifact::Broker(*version));
         artifacts.push(Artifact::Worker(*version));

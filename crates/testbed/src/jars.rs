@@ -23,6 +23,8 @@ const SLF4J: &str = "1.7.36";
 pub enum Artifact {
     Broker(Version),
     Worker(Version),
+    /// Kafka's own command line programs.
+    Programs(Version),
     /// The Prometheus Java agent, which shows JMX over HTTP.
     JmxAgent,
 }
@@ -37,6 +39,7 @@ impl Artifact {
             Artifact::Worker(version) => {
                 ("org.apache.kafka", "connect-runtime", version.to_string())
             }
+            Artifact::Programs(version) => ("org.apache.kafka", "kafka-tools", version.to_string()),
             Artifact::JmxAgent => (
                 "io.prometheus.jmx",
                 "jmx_prometheus_javaagent",
@@ -53,7 +56,9 @@ impl Artifact {
 
     fn kafka(self) -> Option<Version> {
         match self {
-            Artifact::Broker(version) | Artifact::Worker(version) => Some(version),
+            Artifact::Broker(version) | Artifact::Worker(version) | Artifact::Programs(version) => {
+                Some(version)
+            }
             Artifact::JmxAgent => None,
         }
     }

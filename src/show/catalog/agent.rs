@@ -25,7 +25,7 @@ pub static MODE: Family = Family::new(
     "evenkeel_mode",
     MetricType::StateSet,
     Scope::Agent,
-    "What the agent can see: full (all three topics), no_offsets_topic (that topic cannot be read), blind (nothing can be read).",
+    "What the agent can see: full (the group's own records can be read; evenkeel_trust tells whether the other topics can, too), no_offsets_topic (their topic is denied or missing, another one can be read), blind (anything less).",
 )
 .labels(&[
     GROUP,

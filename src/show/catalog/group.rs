@@ -191,7 +191,7 @@ pub static UNASSIGNED: Family = gauge(
 
 pub static DEADLINE: Family = gauge(
     "evenkeel_scheduled_rebalance_deadline_timestamp_seconds",
-    "When the scheduled rebalance delay ends: record time plus delay, on the leader's terms. Reason: lost (work of a departed worker is parked), revocation_backoff (revoking rounds follow each other too quickly), leftover (a window runs although nothing is lost). Absent while no delay runs.",
+    "When the scheduled rebalance delay ends: record time plus delay, on the leader's terms. Reason: lost (work of a departed worker is parked), revocation_backoff (revoking rounds follow each other too quickly), leftover (a window runs although nothing is lost). Absent when the newest record carries no delay; a moment that is past stays until the next record.",
 )
 .unit("seconds")
 .labels(&[

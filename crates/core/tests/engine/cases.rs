@@ -1,10 +1,6 @@
 //! Real incidents as data: what decoding, D1 to D5 and D14 answer of them. The name of a
 //! test is the number of its case.
-//!
-//! Left to later parts of evenkeel, because they are causes, episodes, patterns, downtime
-//! or checks: the cause in O-01, O-02, O-07, O-11, O-22, O-24, O-28, O-29; the pattern
-//! `loop` in O-02 and O-07; polls in O-07; effective states in O-23, O-24, O-29, O-58;
-//! orphan task records as information in O-22; the age of stale statuses in O-23.
+//! What each case leaves to later is listed in `tests/it/cases.rs` of the agent.
 
 use std::fmt::Write as _;
 

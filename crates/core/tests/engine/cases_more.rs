@@ -183,3 +183,46 @@ fn o_49_short_and_empty_member_bytes() {
          1.1 show");
     assert!(text.contains("b owns"), "{text}");
 }
+
+/// `foo-1` is a task of `foo`, and a connector with a task `foo-1-0`: both connectors have
+/// no owner here, all their tasks have one.
+#[test]
+fn o_10_names_that_end_in_a_number() {
+    check(
+        "0.0 config connector foo
+         0.0 config tasks foo 2
+         0.0 config connector foo-1
+         0.0 config tasks foo-1 1
+         0.1 status foo-1 RUNNING a 3
+         0.1 status foo-1-0 RUNNING a 3
+         0.2 ends
+         1.0 group 3 sessioned a off=7 | a: claim=foo-0,foo-1,foo-1-0
+         1.1 ends
+         1.1 show",
+        "incarnation 1 from generation 3
+         gen 3 completed by rule 4
+         stable 3 sessioned led by a
+         a owns foo-0,foo-1,foo-1-0
+         unassigned foo new since 0 of -
+         unassigned foo-1 new since 0 of -
+         counted completed=1",
+    );
+}
+
+/// A slash in a name is a letter like any other.
+#[test]
+fn o_60_slash_in_a_name() {
+    check(
+        "0.0 config connector team/a
+         0.0 config tasks team/a 1
+         0.2 ends
+         1.0 group 3 sessioned a off=3 | a: claim=team/a
+         1.1 ends
+         1.1 show",
+        "incarnation 1 from generation 3
+         stable 3 sessioned led by a
+         a owns team/a
+         unassigned team/a-0 new since 0 of -
+         counted",
+    );
+}

@@ -7,6 +7,7 @@ mod describe;
 mod fixture;
 mod hostile;
 mod mutation;
+mod sinks;
 
 use fixture::{Fixture, fixtures};
 use serde_json::Value;

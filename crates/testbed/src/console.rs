@@ -1,0 +1,54 @@
+//! What Kafka's own console consumer reads of a partition.
+
+use std::process::Stdio;
+use std::time::Duration;
+
+use anyhow::{Context, ensure};
+
+use crate::broker::jvm;
+use crate::jars::{Artifact, JarCache};
+use crate::process;
+use crate::version::Version;
+
+/// The program's class since it moved out of Kafka's core (KAFKA-14579).
+const CLASS: &str = "org.apache.kafka.tools.consumer.ConsoleConsumer";
+
+/// The first records of a partition with their keys, a line each; it waits for them for
+/// `at_most`.
+///
+/// # Errors
+/// When the program cannot be run or there are fewer.
+pub fn consume(
+    (topic, partition): (&str, i32),
+    bootstrap: &str,
+    records: usize,
+    at_most: Duration,
+) -> anyhow::Result<Vec<String>> {
+    let cache = JarCache::open()?;
+    let class_path = cache.class_path(Artifact::Programs(Version::DEFAULT))?;
+    let mut command = jvm(cache.tools(), 64);
+    command
+        .args(["-cp", &class_path, CLASS])
+        .args(["--bootstrap-server", bootstrap, "--topic", topic])
+        .args(["--partition", &partition.to_string()])
+        .args(["--offset", "earliest"])
+        .args(["--max-messages", &records.to_string()])
+        .args(["--timeout-ms", &at_most.as_millis().to_string()])
+        .args(["--formatter-property", "print.key=true"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let output = process::spawn(command)?
+        .wait_with_output()
+        .context("run the console consumer")?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    ensure!(
+        output.status.success() && lines.len() >= records,
+        "the console consumer read {} of {records} records of {topic} and ended with {}: {}",
+        lines.len(),
+        output.status,
+        String::from_utf8_lossy(&output.stderr)
+    );
+    Ok(lines)
+}

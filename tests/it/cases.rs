@@ -1,0 +1,293 @@
+//! Which test answers which real incident, and what is not answered yet.
+//!
+//! The tests hold the incidents as data; their names are the numbers of the cases. The
+//! list is complete in both directions: a test that it names exists, and a test that is
+//! named after a case is in it.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// One case: its number, the tests that answer it, and what is still missing.
+type Case = (&'static str, &'static [&'static str], &'static str);
+
+/// Cases that decoding, ownership, configured work, unassigned work and the protocol in
+/// force have to answer.
+const ANSWERED: &[Case] = &[
+    (
+        "o_01",
+        &[
+            "o_01_increment_is_not_ownership",
+            "case_o_01_assigned_is_an_increment_beside_the_claim",
+        ],
+        "the cause revocation_followup",
+    ),
+    (
+        "o_02",
+        &[
+            "o_02_mismatch_loop",
+            "case_o_02_config_mismatch_comes_with_an_empty_assignment",
+        ],
+        "the cause config_mismatch, the pattern loop as one episode, the check of the topic's partitions",
+    ),
+    (
+        "o_07",
+        &["o_07_generations_without_records"],
+        "the cause sync_not_completed, the pattern loop, polls of the group's state",
+    ),
+    (
+        "o_09",
+        &["o_09_deleted_while_a_worker_is_away"],
+        "the departure that the delay belongs to",
+    ),
+    (
+        "o_10",
+        &[
+            "o_10_names_that_end_in_a_number",
+            "case_o_10_keys_split_at_the_last_dash",
+            "case_o_10_task_keys_split_at_the_last_dash",
+        ],
+        "",
+    ),
+    (
+        "o_11",
+        &[
+            "o_11_records_that_are_no_configuration",
+            "case_o_11_records_that_are_no_configuration_are_told_apart",
+        ],
+        "the cause, where only such records came before",
+    ),
+    ("o_12", &["case_o_12_offset_commit_v4"], ""),
+    (
+        "o_13",
+        &["case_o_13_connect_groups_are_read_like_any_other_in_every_version"],
+        "",
+    ),
+    (
+        "o_22",
+        &[
+            "o_22_recreated_connector",
+            "case_o_22_and_o_28_tombstones_commits_and_contents_of_a_reborn_connector",
+        ],
+        "the cause, and orphan task records as information",
+    ),
+    (
+        "o_23",
+        &["o_23_statuses_of_gone_workers"],
+        "effective states, and the age of stale statuses",
+    ),
+    (
+        "o_24",
+        &["o_24_fewer_tasks"],
+        "the cause task_config_change, effective states of the removed tasks",
+    ),
+    (
+        "o_28",
+        &[
+            "o_28_markers_take_offsets",
+            "case_o_22_and_o_28_tombstones_commits_and_contents_of_a_reborn_connector",
+        ],
+        "fencing as a part of an episode",
+    ),
+    (
+        "o_29",
+        &[
+            "o_29_stopped_connector",
+            "case_o_29_state_v2_is_read_first",
+            "case_o_29_tombstones_say_destroyed",
+        ],
+        "the cause, and effective states",
+    ),
+    (
+        "o_46",
+        &[
+            "o_46_one_worker_id_for_all",
+            "case_o_46_and_o_47_worker_ids_are_taken_whole",
+        ],
+        "disagreements that cannot be judged while workers share an id, the check that names the setting",
+    ),
+    (
+        "o_47",
+        &[
+            "o_47_worker_ids_are_opaque",
+            "case_o_46_and_o_47_worker_ids_are_taken_whole",
+        ],
+        "",
+    ),
+    (
+        "o_48",
+        &["case_o_48_transaction_markers_are_no_records"],
+        "",
+    ),
+    (
+        "o_49",
+        &[
+            "o_49_short_and_empty_member_bytes",
+            "case_o_49_zero_bytes_null_lists_and_trailing_bytes",
+            "case_o_49_zero_bytes_and_trailing_bytes_of_consumers",
+        ],
+        "",
+    ),
+    (
+        "o_50",
+        &[
+            "o_50_group_expires",
+            "case_o_50_an_emptied_group_and_a_first_generation",
+        ],
+        "the episode of the emptied group",
+    ),
+    (
+        "o_53",
+        &[
+            "o_53_very_large_record",
+            "case_o_53_a_claim_of_4200_tasks_is_read_whole",
+            "case_o_53_a_record_of_one_megabyte_costs_what_it_holds",
+        ],
+        "the cause sync_not_completed, the check of the broker's size limit",
+    ),
+    (
+        "o_56",
+        &[
+            "case_o_56_no_text_of_a_trace_survives",
+            "case_o_56_dirty_traces_and_null_fields",
+        ],
+        "",
+    ),
+    (
+        "o_58",
+        &["o_58_deleted_connectors_leave_nothing"],
+        "effective states, of which each piece has exactly one",
+    ),
+    ("o_59", &["case_o_59_topic_usage_shares_the_topic"], ""),
+    (
+        "o_60",
+        &[
+            "o_60_slash_in_a_name",
+            "case_o_60_names_are_taken_as_they_are",
+        ],
+        "",
+    ),
+];
+
+/// Cases of sink groups and newer protocols: decoded, or skipped without harm. What they
+/// mean belongs to a layer of its own.
+const UNHARMED: &[Case] = &[
+    (
+        "o_38",
+        &["case_o_38_poll_interval_exceeded"],
+        "loops of sink groups",
+    ),
+    (
+        "o_39",
+        &["case_o_39_many_partitions_a_member"],
+        "loops of sink groups",
+    ),
+    (
+        "o_40",
+        &["case_o_40_cooperative_sticky"],
+        "rounds of sink groups that belong together",
+    ),
+    (
+        "o_41",
+        &["case_o_41_static_membership"],
+        "the check of the setting, fencing loops of sink groups",
+    ),
+    (
+        "o_42",
+        &["case_o_42_the_epoch_stands_beside_tagged_fields"],
+        "epochs as generations",
+    ),
+    (
+        "o_43",
+        &["case_o_43_classic_group_becomes_consumer_group"],
+        "the change of protocol of a sink group",
+    ),
+    (
+        "o_44",
+        &[
+            "case_o_44_streams_and_regex_record_types_are_skipped_by_name",
+            "case_o_44_every_record_type_with_every_value_is_skipped_or_read",
+        ],
+        "epochs of Streams groups",
+    ),
+    (
+        "o_45",
+        &["case_o_45_running_without_a_consumer"],
+        "running sink tasks compared with the members of their group",
+    ),
+];
+
+/// Cases that are answered in part, ahead of their time.
+const AHEAD: &[Case] = &[
+    (
+        "o_04",
+        &["o_04_order_hazard"],
+        "failures right after a start",
+    ),
+    (
+        "o_06",
+        &["case_o_06_unchanged_and_changed_contents_are_told_apart"],
+        "the cause, and the pattern",
+    ),
+    (
+        "o_57",
+        &["case_o_57_no_secret_of_the_config_topic_survives"],
+        "names of changed keys",
+    ),
+];
+
+fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            sources(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+/// The tests of the core that are named after a case.
+fn tests() -> BTreeSet<String> {
+    let core = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/core");
+    let mut files = Vec::new();
+    sources(&core.join("src"), &mut files);
+    sources(&core.join("tests"), &mut files);
+    let mut tests = BTreeSet::new();
+    for file in files {
+        let text = fs::read_to_string(&file).unwrap();
+        let lines: Vec<&str> = text.lines().map(str::trim).collect();
+        for pair in lines.windows(2) {
+            let name = pair[1]
+                .strip_prefix("fn ")
+                .and_then(|rest| rest.split_once('('));
+            let Some((name, _)) = name.filter(|_| pair[0] == "#[test]") else {
+                continue;
+            };
+            let number = name.strip_prefix("case_").unwrap_or(name);
+            if number.starts_with("o_") {
+                assert!(tests.insert(name.to_owned()), "{name} twice");
+            }
+        }
+    }
+    tests
+}
+
+#[test]
+fn every_case_has_its_tests_and_every_test_its_case() {
+    let cases = || ANSWERED.iter().chain(UNHARMED).chain(AHEAD);
+    let existing = tests();
+    let mut listed = BTreeSet::new();
+    for (case, tests, _) in cases() {
+        assert!(!tests.is_empty(), "{case} is answered by no test");
+        for test in *tests {
+            assert!(existing.contains(*test), "{case}: no test {test}");
+            assert!(test.contains(case), "{test} is not named after {case}");
+            listed.insert((*test).to_owned());
+        }
+    }
+    let unlisted: Vec<_> = existing.difference(&listed).collect();
+    assert!(unlisted.is_empty(), "in no case: {unlisted:?}");
+    let numbers: BTreeSet<_> = cases().map(|(case, ..)| case).collect();
+    assert_eq!(numbers.len(), cases().count(), "a case comes once");
+}
