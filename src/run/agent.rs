@@ -14,6 +14,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
 use crate::config::Readiness;
+use crate::read::ffi;
 use crate::read::kafka::{self, ReadError, ReadSettings, ReaderHandle};
 use crate::run::shutdown::{Ending, Shutdown};
 use crate::run::{clock, group};
@@ -86,6 +87,7 @@ impl Agent {
                 publisher: Arc::clone(&publisher),
                 pulse: Arc::clone(&pulse),
                 words: Words::default(),
+                caught_up: false,
             };
             loops.spawn(watch_group(watcher, inputs, shutdown.ending()));
         }
@@ -142,6 +144,8 @@ struct Watcher {
     publisher: Arc<watch::Sender<Arc<Published>>>,
     pulse: Arc<Pulse>,
     words: Words,
+    /// Whether the answers were current once: catching up took memory that lies free now.
+    caught_up: bool,
 }
 
 // === impl Watcher ===
@@ -160,6 +164,10 @@ impl group::Surroundings for Watcher {
 
     fn publish(&mut self, answers: Answers, now: ArrivalTime) {
         self.words.answers(&self.group, &answers);
+        if answers.fresh && !self.caught_up {
+            self.caught_up = true;
+            ffi::give_memory_back();
+        }
         let stats = self.stats();
         self.publisher.send_modify(|published| {
             let published = Arc::make_mut(published);

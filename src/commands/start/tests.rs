@@ -9,7 +9,7 @@ use super::*;
 #[test]
 fn the_end_waits_for_no_thread() {
     for multi in [false, true] {
-        let (release, held) = mpsc::sync_channel::<()>(1);
+        let (release, held) = mpsc::sync_channel::<()>(0);
         let work = async move {
             let waiting = tokio::task::spawn_blocking(move || held.recv());
             let waited = tokio::time::timeout(Duration::from_millis(10), waiting).await;

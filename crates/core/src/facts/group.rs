@@ -11,7 +11,7 @@ use siphasher::sip::SipHasher13;
 
 use crate::answers::AssignmentError;
 use crate::facts::ids::{Names, Protocol, WorkItem};
-use crate::facts::observation::{Claim, GroupSnapshot, Leftover, Member};
+use crate::facts::observation::{Claim, GroupSnapshot, Member};
 use crate::facts::sets;
 use crate::facts::time::EventTime;
 use crate::wire::connect_protocol::{
@@ -159,7 +159,6 @@ fn member(
         worker: Arc::from(host),
         config_offset: None,
         claim: Claim::Unsaid,
-        leftover: None,
         assigned: assignment
             .map(|a| items(&a.assigned, names))
             .unwrap_or_default(),
@@ -196,14 +195,7 @@ fn take_claim(
     member.claim = match claim {
         WireClaim::Absent | WireClaim::Null => Claim::Nothing,
         WireClaim::ZeroLength => Claim::Items(Vec::new()),
-        WireClaim::Held(held) => {
-            member.leftover = Some(Leftover {
-                leader: Arc::from(held.leader),
-                config_offset: held.config_offset,
-                delay_ms: held.delay_ms,
-            });
-            Claim::Items(items(&held.assigned, names))
-        }
+        WireClaim::Held(held) => Claim::Items(items(&held.assigned, names)),
         WireClaim::Broken(error) => {
             problems.push(*error);
             Claim::Unsaid

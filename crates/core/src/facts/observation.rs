@@ -61,8 +61,6 @@ pub struct Member {
     pub config_offset: Option<i64>,
     /// What it said it owns when it joined.
     pub claim: Claim,
-    /// Leftovers of the last assignment it received, carried in its claim.
-    pub leftover: Option<Leftover>,
     /// What the leader told it to start (cooperative) or to own (eager). Sorted.
     pub assigned: Vec<WorkItem>,
     /// What the leader told it to stop. Sorted.
@@ -82,17 +80,6 @@ pub enum Claim {
     Nothing,
     /// These items, sorted, each once.
     Items(Vec<WorkItem>),
-}
-
-/// The fields of a claim that are left over from the last assignment received.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Leftover {
-    /// Member id of the leader that sent it.
-    pub leader: Arc<str>,
-    /// The config offset it was computed from.
-    pub config_offset: i64,
-    /// The delay it carried.
-    pub delay_ms: i32,
 }
 
 /// What one record of the config topic says.

@@ -23,7 +23,6 @@ pub struct Configured {
     next_offset: i64,
     /// Whether workers apply a commit only after its connector (KAFKA-16838).
     discards_early_commits: bool,
-    session_key: bool,
 }
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -130,8 +129,10 @@ impl Configured {
                     connector.target = TargetState::default();
                 }
             }
-            ConfigFact::SessionKey => self.session_key = true,
-            ConfigFact::TaskDeleted(_) | ConfigFact::NoWork | ConfigFact::Unknown => {}
+            ConfigFact::SessionKey
+            | ConfigFact::TaskDeleted(_)
+            | ConfigFact::NoWork
+            | ConfigFact::Unknown => {}
         }
     }
 
@@ -145,12 +146,6 @@ impl Configured {
     #[must_use]
     pub fn next_offset(&self) -> i64 {
         self.next_offset
-    }
-
-    /// Whether a session key was ever written.
-    #[must_use]
-    pub fn has_session_key(&self) -> bool {
-        self.session_key
     }
 
     /// The configured connectors.

@@ -40,9 +40,6 @@ pub struct StatusNow {
     pub generation: i32,
     /// When it was written: that worker's clock.
     pub recorded: Option<EventTime>,
-    /// Later records that a reader must ignore (KAFKA-12525), such as the old owner's
-    /// late UNASSIGNED.
-    pub stale_ignored: u32,
 }
 
 // === impl Statuses ===
@@ -67,13 +64,13 @@ impl Statuses {
                 self.forget_oldest_proof();
             }
         }
-        if let Some(now) = self.items.get_mut(&status.item)
+        // A reader ignores the old owner's late UNASSIGNED (KAFKA-12525).
+        if let Some(now) = self.items.get(&status.item)
             && status.state == RunState::Unassigned
             && now.state == RunState::Running
             && (now.generation > status.generation
                 || (now.generation == status.generation && now.worker != status.worker))
         {
-            now.stale_ignored = now.stale_ignored.saturating_add(1);
             return;
         }
         self.items.insert(
@@ -83,7 +80,6 @@ impl Statuses {
                 worker: Arc::clone(&status.worker),
                 generation: status.generation,
                 recorded,
-                stale_ignored: 0,
             },
         );
     }

@@ -189,12 +189,6 @@ impl Ownership {
         self.owners.of(item) > 0
     }
 
-    /// How an unowned item left its owner, as far as it was seen.
-    #[must_use]
-    pub fn left(&self, item: WorkItem) -> Option<&Left> {
-        self.left.get(&item)
-    }
-
     /// Items that left their owner and have none since, configured or not.
     pub fn all_left(&self) -> impl Iterator<Item = (WorkItem, &Left)> {
         self.left.iter().map(|(item, left)| (*item, left))
