@@ -355,7 +355,7 @@ fn findings(out: &mut Html, answers: &Answers) {
     out.element("h3", "", "Worth knowing");
     out.raw("<ul>");
     for finding in answers.findings.iter().take(ROWS_MAX) {
-        out.element("li", "", &format!("{}: {}", finding.subject, finding.text));
+        out.element("li", "", format!("{}: {}", finding.subject, finding.text));
     }
     out.raw("</ul>");
     more(out, answers.findings.len());
