@@ -52,9 +52,9 @@ pub struct Answers {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
-    /// All three topics.
+    /// The group's records are read.
     Full,
-    /// The offsets topic cannot be read.
+    /// The offsets topic may not be read, or does not exist; another one is.
     NoOffsetsTopic,
     /// Nothing can be read.
     #[default]
