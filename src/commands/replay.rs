@@ -16,7 +16,7 @@ use crate::read::capture::{CaptureError, CaptureReader, Header};
 #[derive(Debug, Error)]
 pub enum ReplayError {
     /// The capture could not be read, or not to its end.
-    #[error("{path}: {source}")]
+    #[error("{path}")]
     Capture {
         /// Which file.
         path: String,

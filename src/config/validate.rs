@@ -141,7 +141,12 @@ fn of_kafka(
             .split(',')
             .map(str::trim)
             .filter(|broker| !is_broker(broker));
-        mistakes.extend(wrong.map(|broker| Mistake::new(PATH, quoted(broker), "host:port")));
+        // What stands before an @ is a password more often than not.
+        let shown = |broker: &str| match broker.rsplit_once('@') {
+            Some((_, rest)) => quoted(&format!("[hidden]@{rest}")),
+            None => quoted(broker),
+        };
+        mistakes.extend(wrong.map(|broker| Mistake::new(PATH, shown(broker), "host:port")));
     }
     of_properties(properties, env, mistakes);
     KafkaConfig {

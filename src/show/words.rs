@@ -1,5 +1,7 @@
 //! What the agent says of a group in the log: from what changed, never from the engine.
 
+mod group;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -22,6 +24,7 @@ pub struct Words {
     troubles: BTreeMap<Topic, Trouble>,
     mode: Option<Mode>,
     fresh: bool,
+    told: group::Told,
 }
 
 // === impl Words ===
@@ -75,8 +78,14 @@ impl Words {
         self.say_undecoded(group, answers);
         self.say_findings(group, answers);
         if self.mode != Some(answers.mode) {
-            info!(%group, mode = answers.mode.label(), "mode");
+            // Every agent starts blind; that is no news.
+            if self.mode.is_some() || answers.mode != Mode::Blind {
+                info!(%group, mode = answers.mode.label(), "mode");
+            }
             self.mode = Some(answers.mode);
+        }
+        if answers.fresh {
+            self.told.say(group, answers);
         }
         if self.fresh != answers.fresh {
             if answers.fresh {

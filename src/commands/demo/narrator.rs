@@ -142,10 +142,7 @@ impl Narrator {
         let mut text = format!("without an owner: {}", list.join(", "));
         if let (Some(deadline), Some(now)) = (answers.deadline, answers.now) {
             let left_s = deadline.at.since_ms(now) / 1000;
-            text.push_str(&format!(
-                "; the {} delay ends in {left_s} s",
-                deadline.reason.label()
-            ));
+            text.push_str(&format!("; the scheduled delay ends in {left_s} s"));
         }
         text
     }
@@ -186,14 +183,14 @@ fn describe(group: &GroupAnswer) -> String {
         .iter()
         .map(|member| format!("{} owns {}", member.worker, member.owned.len()))
         .collect();
-    let protocol = group
-        .protocol
-        .map_or("no protocol", |protocol| protocol.label());
+    let Some(protocol) = group.protocol else {
+        return format!("generation {}: {}", group.generation, group.state.label());
+    };
     format!(
-        "generation {}: {}, {} members, {protocol}: {}",
+        "generation {}: {} members, {}: {}",
         group.generation,
-        group.state.label(),
         group.members.len(),
+        protocol.label(),
         members.join(", ")
     )
 }

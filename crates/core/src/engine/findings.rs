@@ -24,6 +24,7 @@ pub(super) fn standing(state: &State) -> Vec<FindingAnswer> {
             since: finding.since,
         })
         .collect();
+    group_absent(state, &mut found);
     config_partitions(state, &mut found);
     config_beyond_end(state, &mut found);
     config_hazards(state, &mut found);
@@ -60,6 +61,21 @@ fn add(
         text,
         since,
     });
+}
+
+fn group_absent(state: &State, found: &mut Vec<FindingAnswer>) {
+    let read = state.progress.of(Topic::Offsets).confirmed().is_some();
+    if read && state.group.newest.is_none() {
+        let text = "no record of this group exists: it never had a member, was deleted long ago, or \
+                    its group.id is another";
+        add(
+            found,
+            Kind::GroupAbsent,
+            state.settings.group.clone(),
+            None,
+            text.to_owned(),
+        );
+    }
 }
 
 fn config_partitions(state: &State, found: &mut Vec<FindingAnswer>) {

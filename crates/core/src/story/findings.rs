@@ -25,6 +25,8 @@ pub enum Kind {
     LeaderUrlUnknown,
     /// A member advertises something that is no URL.
     UrlInvalid,
+    /// No record of the group exists.
+    GroupAbsent,
     /// The group is not one of Connect.
     ForeignGroup,
     /// Part of a member's entry could not be read.
@@ -77,6 +79,7 @@ impl Kind {
             Self::SharedWorker => "shared_worker",
             Self::LeaderUrlUnknown => "leader_url_unknown",
             Self::UrlInvalid => "url_invalid",
+            Self::GroupAbsent => "group_absent",
             Self::ForeignGroup => "foreign_group",
             Self::MemberUndecodable => "member_undecodable",
             Self::GenerationWentBack => "generation_went_back",
