@@ -20,15 +20,21 @@ const NOTHING: Expected = Expected {
 /// Group series are withdrawn 30 s after an input stops being confirmed current; asking
 /// goes on every 10 s.
 const WITHDRAWN_MAX: Duration = Duration::from_secs(60);
-/// A generation without any status is settled after two rebalance timeouts of 60 s.
-const COUNTED_MAX: Duration = Duration::from_secs(160);
+/// A generation without any status is settled after two rebalance timeouts of 20 s.
+const COUNTED_MAX: Duration = Duration::from_secs(80);
 const BACK_MAX: Duration = Duration::from_secs(60);
 
 const GENERATION: &str = r#"evenkeel_generation{group="connect"}"#;
 
-/// One worker is enough.
+/// One worker is enough. Its rebalance timeout is what the verdict on a quiet generation
+/// waits for, twice.
 pub(super) fn spec() -> ClusterSpec {
-    ClusterSpec::of(1)
+    let mut spec = ClusterSpec::of(1);
+    for worker in spec.groups.iter_mut().flat_map(|group| &mut group.workers) {
+        let settings = &mut worker.settings;
+        settings.insert("rebalance.timeout.ms".to_owned(), "20000".to_owned());
+    }
+    spec
 }
 
 pub(super) fn outage(stage: &mut Stage) -> anyhow::Result<()> {
