@@ -15,11 +15,13 @@ const NOTHING: Expected = Expected {
     unassigned: None,
     deadline: None,
     downgraded_by: None,
+    dated_ms_max: None,
 };
 const PARKED: Expected = Expected {
     unassigned: Some("lost"),
     deadline: Some("lost"),
     downgraded_by: None,
+    dated_ms_max: None,
 };
 
 /// Three workers, a delay of 20 s.

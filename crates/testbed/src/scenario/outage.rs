@@ -15,6 +15,7 @@ const NOTHING: Expected = Expected {
     unassigned: None,
     deadline: None,
     downgraded_by: None,
+    dated_ms_max: None,
 };
 
 /// Group series are withdrawn 30 s after an input stops being confirmed current; asking

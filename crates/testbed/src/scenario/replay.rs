@@ -43,6 +43,19 @@ pub fn compare_history(
     lines: &[Value],
     truth: &TruthLog,
 ) -> anyhow::Result<()> {
+    compare_history_within(comparison, lines, truth, None)
+}
+
+/// As [`compare_history`], with another bound on how far instants may be off.
+///
+/// # Errors
+/// When a line has not the form it should have.
+pub(super) fn compare_history_within(
+    comparison: &mut Comparison,
+    lines: &[Value],
+    truth: &TruthLog,
+    dated_ms_max: Option<i64>,
+) -> anyhow::Result<()> {
     let rounds: Vec<&Value> = lines
         .iter()
         .filter(|line| line["line"] == "settled")
@@ -81,16 +94,17 @@ pub fn compare_history(
     let first = truth.generations.first().map(|first| first.join_end_ms);
     for generation in recorded {
         let is_first = Some(generation.join_end_ms) == first;
-        let dated_ms_max = if is_first {
-            FIRST_DATED_MS_MAX
-        } else {
-            stamped_ms_max
+        let stamped_ms_max = match dated_ms_max {
+            Some(loose) => loose,
+            None if is_first => FIRST_DATED_MS_MAX,
+            None => stamped_ms_max,
         };
+        let bounds = (dated_ms_max.unwrap_or(DATED_MS_MAX), stamped_ms_max);
         let found = told
             .iter()
             .find(|round| number(&round["generation"]) == Some(generation.generation));
         match found {
-            Some(round) => compare_round(comparison, round, generation, dated_ms_max),
+            Some(round) => compare_round(comparison, round, generation, bounds),
             None => comparison.differs(format!("generation {} is not told", generation.generation)),
         }
     }
@@ -115,7 +129,7 @@ fn compare_round(
     comparison: &mut Comparison,
     round: &Value,
     truth: &TruthGeneration,
-    dated_ms_max: i64,
+    (joined_ms_max, stamped_ms_max): (i64, i64),
 ) {
     let what = |name: &str| format!("replay: generation {} {name}", truth.generation);
     if let Some(outcome) = text(&round["outcome"]) {
@@ -131,10 +145,10 @@ fn compare_round(
         comparison.equal(&what("outcome"), &truth.to_owned(), &outcome);
     }
     if let Some(joined) = number(&round["join_ended"]) {
-        comparison.within(&what("join end"), truth.join_end_ms, joined, DATED_MS_MAX);
+        comparison.within(&what("join end"), truth.join_end_ms, joined, joined_ms_max);
     }
     if let (Some(recorded), Some(assigned)) = (number(&round["recorded"]), truth.assignment_ms) {
-        comparison.within(&what("record"), assigned, recorded, dated_ms_max);
+        comparison.within(&what("record"), assigned, recorded, stamped_ms_max);
     }
     comparison.equal(
         &what("protocol"),

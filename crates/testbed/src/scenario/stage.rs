@@ -9,8 +9,8 @@ use anyhow::{Context, bail, ensure};
 
 use super::Run;
 use super::agent::{Agent, Recorder};
-use super::compare::{Expected, compare_state};
-use super::replay::{compare_history, replay};
+use super::compare::{Expected, LIVE_DATED_MS_MAX, compare_state};
+use super::replay::{compare_history_within, replay};
 use crate::cluster::Cluster;
 use crate::group::Group;
 use crate::jars::JarCache;
@@ -199,7 +199,16 @@ impl Stage {
         Ok(truth)
     }
 
+    /// How far instants may be off: a recording is strict, a live pass is not.
+    fn dated_ms_max(&self) -> Option<i64> {
+        self.keep.is_none().then_some(LIVE_DATED_MS_MAX)
+    }
+
     fn compare(&mut self, step: &str, truth: &TruthLog, expected: Expected) -> anyhow::Result<()> {
+        let expected = Expected {
+            dated_ms_max: self.dated_ms_max(),
+            ..expected
+        };
         let generation = truth.last().context("no generation")?.generation;
         for agent in &self.agents {
             // A sidecar may be a moment behind the log; it must get there, and stay right.
@@ -270,7 +279,7 @@ impl Stage {
         };
         let lines = replay(&self.program, &kept)?;
         let mut comparison = Comparison::new();
-        compare_history(&mut comparison, &lines, &truth)?;
+        compare_history_within(&mut comparison, &lines, &truth, self.dated_ms_max())?;
         self.compared += comparison.finish()?;
         Ok(self.compared)
     }
