@@ -18,7 +18,7 @@ use crate::commands::{start, wiring};
 use crate::config::ConfigFlags;
 use crate::read::capture::{CaptureWriter, Header, KafkaReleases};
 use crate::read::kafka::{self, ReadSettings, ReaderHandle};
-use crate::run::shutdown::{self, Shutdown};
+use crate::run::shutdown::{Shutdown, Signals};
 use crate::run::{clock, group};
 
 /// Inputs between the reader and the writer.
@@ -100,6 +100,7 @@ pub fn run(args: &CaptureArgs) -> Exit {
 }
 
 async fn record(settings: ReadSettings, writer: CaptureWriter<File>) -> io::Result<Exit> {
+    let mut signals = Signals::listen()?;
     let (sender, inputs) = mpsc::channel(INPUTS_MAX);
     let reader = match kafka::start(settings, Arc::new(clock::now), sender) {
         Ok(reader) => reader,
@@ -120,8 +121,7 @@ async fn record(settings: ReadSettings, writer: CaptureWriter<File>) -> io::Resu
         tokio::pin!(watching);
         tokio::select! {
             result = &mut watching => result?,
-            signal = shutdown::signal() => {
-                signal?;
+            () = signals.received() => {
                 shutdown.begin();
                 watching.await?;
             }

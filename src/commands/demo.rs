@@ -22,7 +22,7 @@ use crate::read::capture::{CaptureError, CaptureReader};
 use crate::read::kafka::{Hidden, ReadSettings};
 use crate::run::agent::{Agent, Plan};
 use crate::run::clock;
-use crate::run::shutdown::{self, Shutdown};
+use crate::run::shutdown::{Shutdown, Signals};
 use crate::show::http::HttpLimits;
 use crate::show::log;
 use crate::show::view::{AgentStats, SeriesLimits};
@@ -141,19 +141,18 @@ async fn perform(
     broker: &Broker,
     narrator: &mut Narrator,
 ) -> Result<(), DemoError> {
-    let signal = shutdown::signal();
-    tokio::pin!(signal);
+    let mut signals = Signals::listen()?;
     let ready = tokio::time::timeout(READY_MAX, narrator.until_current());
     tokio::select! {
         ready = ready => ready.map_err(|_| DemoError::NotReady)?,
-        left = &mut signal => return Ok(left?),
+        () = signals.received() => return Ok(()),
     }
     let begin = clock::now().plus_ms(500);
     narrator.begin(begin);
     tokio::select! {
         result = script.serve(broker, begin) => result?,
         told = narrator.tell() => told?,
-        left = &mut signal => return Ok(left?),
+        () = signals.received() => return Ok(()),
     }
     tokio::select! {
         told = tokio::time::timeout(VERDICT_MAX, narrator.tell_until_settled()) => {
@@ -161,7 +160,7 @@ async fn perform(
                 told?;
             }
         }
-        left = &mut signal => return Ok(left?),
+        () = signals.received() => return Ok(()),
     }
     narrator.conclude()?;
     if args.exit {
@@ -171,7 +170,8 @@ async fn perform(
         std::io::stdout(),
         "\nThe incident is over; everything is still served. Ctrl-C ends it."
     )?;
-    Ok(signal.await?)
+    signals.received().await;
+    Ok(())
 }
 
 fn introduce(script: &Script, broker: SocketAddr, page: SocketAddr) -> Result<(), DemoError> {

@@ -9,7 +9,7 @@ use crate::commands::exit::Exit;
 use crate::commands::{start, wiring};
 use crate::config::{Config, ConfigFlags};
 use crate::run::agent::{Agent, Plan};
-use crate::run::shutdown::{self, Shutdown};
+use crate::run::shutdown::{Shutdown, Signals};
 use crate::show::http::HttpLimits;
 use crate::show::view::{AgentStats, BuildInfo, SeriesLimits};
 
@@ -40,6 +40,13 @@ pub fn run(args: &RunArgs) -> Exit {
 }
 
 async fn watch(config: &Config) -> Exit {
+    let mut signals = match Signals::listen() {
+        Ok(signals) => signals,
+        Err(error) => {
+            tracing::error!(%error, "signals cannot be listened to");
+            return Exit::Failed;
+        }
+    };
     let plan = match plan(config) {
         Ok(plan) => plan,
         Err(exit) => return exit,
@@ -57,9 +64,7 @@ async fn watch(config: &Config) -> Exit {
         }
     };
     let stop = async {
-        if let Err(error) = shutdown::signal().await {
-            tracing::error!(%error, "signals cannot be listened to");
-        }
+        signals.received().await;
         shutdown.begin();
     };
     tokio::join!(agent.serve(listener, &shutdown), stop);

@@ -8,6 +8,9 @@ use serde_yaml::{Mapping, Value};
 
 use super::mistake::Mistake;
 
+/// Opening brackets in a file: references and flow lists take some dozens.
+const BRACKETS_MAX: usize = 1_000;
+
 /// The value of a document; null for an empty one.
 pub(super) fn parse(text: &str) -> Result<Value, Mistake> {
     let wrong = |error: &serde_yaml::Error| {
@@ -22,6 +25,16 @@ pub(super) fn parse(text: &str) -> Result<Value, Mistake> {
         };
         Mistake::new("", found, "a YAML document with each key once")
     };
+    // Every bracket may nest, and what nests deeply costs the square of it to read.
+    if text
+        .bytes()
+        .filter(|byte| matches!(byte, b'[' | b'{'))
+        .count()
+        > BRACKETS_MAX
+    {
+        let found = format!("more than {BRACKETS_MAX} brackets");
+        return Err(Mistake::new("", found, "a configuration, which has few"));
+    }
     let value: Value = serde_yaml::from_str(text).map_err(|error| wrong(&error))?;
     let seed = AsText(&value);
     let mut value = seed

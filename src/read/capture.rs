@@ -26,7 +26,7 @@ pub const VERSION: u32 = 1;
 /// Longest line that is read, in bytes. The largest group record that a broker
 /// takes by default is 1 MB (`message.max.bytes`); base64 makes it 1.4 MB. The
 /// bound stands far above raised broker limits and below what would hurt.
-const LINE_BYTES_MAX: u64 = 64 << 20;
+const LINE_BYTES_MAX: u64 = 16 << 20;
 
 /// The first line: where a capture comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -27,8 +27,9 @@ use crate::show::words::Words;
 /// waits.
 const INPUTS_MAX: usize = 4096;
 
-/// How long the threads that read get to end: one question to a broker.
-const READERS_END_MAX: Duration = Duration::from_secs(5);
+/// How long the threads that read get to end: one question to a broker that answers. One
+/// that does not is left behind.
+const READERS_END_MAX: Duration = Duration::from_secs(3);
 
 /// What the agent is to do.
 #[derive(Debug)]

@@ -1,5 +1,8 @@
 //! The end: one signal that everything long-lived waits for.
 
+use std::io;
+
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 
 /// Tells everybody to end. Dropping it does too.
@@ -57,14 +60,32 @@ impl Ending {
     }
 }
 
-/// Ready at SIGINT (Ctrl-C) or SIGTERM, which is how containers are stopped.
-///
-/// # Errors
-/// The signals cannot be listened to.
-pub async fn signal() -> std::io::Result<()> {
-    let mut terminate = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())?;
-    tokio::select! {
-        result = tokio::signal::ctrl_c() => result,
-        _ = terminate.recv() => Ok(()),
+/// SIGINT (Ctrl-C) and SIGTERM, which is how containers are stopped.
+#[derive(Debug)]
+pub struct Signals {
+    interrupt: Signal,
+    terminate: Signal,
+}
+
+// === impl Signals ===
+
+impl Signals {
+    /// Listens from now on: a signal that comes before anybody waits is not lost.
+    ///
+    /// # Errors
+    /// The signals cannot be listened to.
+    pub fn listen() -> io::Result<Self> {
+        Ok(Self {
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+        })
+    }
+
+    /// Ready once one came.
+    pub async fn received(&mut self) {
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+        }
     }
 }

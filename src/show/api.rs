@@ -244,6 +244,9 @@ fn text(reason: &Reason, settings: &Settings, agent: &AgentStats) -> String {
         Why::HistoryIncomplete => {
             "the group is known now, but the history before it has a hole".to_owned()
         }
+        Why::Contradicted => {
+            format!("{topic} is not what the group works with: the findings say how")
+        }
     }
 }
 

@@ -48,7 +48,16 @@ pub enum Why {
     Settling,
     /// Current, but the history behind the answers has a hole.
     HistoryIncomplete,
+    /// The input is not what it should be: a finding says how.
+    Contradicted,
 }
+
+/// Findings that say that an input is another one than the group's.
+const CONTRADICTIONS: [(&str, Topic); 3] = [
+    ("topic_swapped", Topic::Config),
+    ("config_partitions", Topic::Config),
+    ("config_offset_beyond_end", Topic::Config),
+];
 
 /// The health of `answers` at `now`. The engine has said whether they were true when
 /// they were published; that is looked at again, because nothing may be published
@@ -74,6 +83,15 @@ pub fn health(answers: &Answers, now: ArrivalTime) -> Health {
         reasons.push(Reason {
             topic: None,
             why: Why::HistoryIncomplete,
+        });
+    }
+    let contradicted = CONTRADICTIONS
+        .iter()
+        .find(|(name, _)| answers.findings.iter().any(|found| found.finding == *name));
+    if let (true, Some((_, topic))) = (current, contradicted) {
+        reasons.push(Reason {
+            topic: Some(*topic),
+            why: Why::Contradicted,
         });
     }
     Health {
@@ -142,6 +160,7 @@ impl Why {
             Self::Unconfirmed { .. } => "unconfirmed",
             Self::Settling => "settling",
             Self::HistoryIncomplete => "history_incomplete",
+            Self::Contradicted => "contradicted",
         }
     }
 }

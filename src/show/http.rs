@@ -183,7 +183,7 @@ impl Default for HttpLimits {
     fn default() -> Self {
         Self {
             connections_max: 64,
-            head_time_max: Duration::from_secs(15),
+            head_time_max: Duration::from_secs(5),
             head_bytes_max: 16 * 1024,
             connection_age_max: Duration::from_secs(300),
             drain_time_max: Duration::from_secs(5),

@@ -9,6 +9,7 @@ use evenkeel_core::answers::{Answers, Mode, Outcome, RoundAnswer};
 use evenkeel_core::engine::{Change, Engine};
 use evenkeel_core::facts::input::{Topic, Trouble};
 use evenkeel_core::facts::time::ArrivalTime;
+use evenkeel_core::limits::FINDINGS_MAX;
 use tracing::{debug, info, warn};
 
 use crate::show::log::Repeats;
@@ -163,7 +164,9 @@ impl Words {
                 warn!(%group, finding, subject, "{text}");
             }
         }
-        for (finding, subject) in self.findings.keys() {
+        // A list that is full leaves out findings that still stand.
+        let full = answers.findings.len() >= FINDINGS_MAX;
+        for (finding, subject) in self.findings.keys().filter(|_| !full) {
             if !standing.contains_key(&(*finding, subject.clone())) {
                 info!(%group, finding, subject, "no longer so");
             }

@@ -20,6 +20,7 @@ use crate::facts::ids::Names;
 use crate::facts::input::{Input, InputKind, Settings, Start, Topic};
 use crate::facts::observation::GroupSnapshot;
 use crate::facts::time::{ArrivalTime, EventTime};
+use crate::limits::TIMER_SLACK_MS;
 use crate::story::barrier::{Progress, Started};
 use crate::story::findings::{Findings, Kind};
 use crate::story::recent::RecentGenerations;
@@ -71,7 +72,9 @@ struct Clock {
     /// another coordinator has another clock. Records of the past only make it larger,
     /// so time passes too slowly rather than too fast.
     delay_ms_min: Option<i64>,
-    /// The leader epoch of the newest group record.
+    /// When the newest group record was written.
+    recorded: Option<EventTime>,
+    /// Its leader epoch.
     leader_epoch: Option<i32>,
     /// When reading of the offsets topic began.
     watched_since: Option<EventTime>,
@@ -205,7 +208,11 @@ impl Engine {
 
 impl Clock {
     fn saw(&mut self, leader_epoch: Option<i32>, recorded: EventTime, at: ArrivalTime) {
-        if leader_epoch.is_some() && leader_epoch != self.leader_epoch {
+        // A clock that was set back is another clock, too.
+        let back_ms = self.recorded.map_or(0, |last| last.since_ms(recorded));
+        self.recorded = Some(recorded);
+        let other = leader_epoch.is_some() && leader_epoch != self.leader_epoch;
+        if other || back_ms > TIMER_SLACK_MS {
             self.leader_epoch = leader_epoch;
             self.delay_ms_min = None;
             self.event = None;

@@ -65,3 +65,7 @@ pub const PROOF_RUNS_MAX: usize = 8;
 
 /// Milliseconds without a status after which a new run begins.
 pub const PROOF_RUN_GAP_MS: i64 = 60_000;
+
+/// Tasks of all connectors together that are taken as configured; what commits name beyond
+/// it is left out with a finding.
+pub const TASKS_MAX: i32 = 100_000;

@@ -1,6 +1,6 @@
 //! Findings that the state itself shows, and those that records raised.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::answers::{FindingAnswer, UnassignedReason};
@@ -293,13 +293,14 @@ fn duplicate_claims(state: &State, newest: &GroupSnapshot, found: &mut Vec<Findi
 
 /// Statuses that say running, by workers that are not in the group: one finding a worker.
 fn stale_statuses(state: &State, newest: &GroupSnapshot, found: &mut Vec<FindingAnswer>) {
+    let workers: BTreeSet<&str> = newest
+        .members
+        .iter()
+        .map(|member| &*member.worker)
+        .collect();
     let mut stale: BTreeMap<&Arc<str>, usize> = BTreeMap::new();
     for (_, status) in state.statuses.items() {
-        let present = newest
-            .members
-            .iter()
-            .any(|member| member.worker == status.worker);
-        if !present && status.state != RunState::Unassigned {
+        if !workers.contains(&*status.worker) && status.state != RunState::Unassigned {
             *stale.entry(&status.worker).or_default() += 1;
         }
     }

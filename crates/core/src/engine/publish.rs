@@ -1,5 +1,6 @@
 //! Turns the engine's state into what may be shown.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::answers::{
@@ -71,7 +72,8 @@ pub(super) fn round(names: &Names, round: &Round) -> RoundAnswer {
         delay_ms: record.map_or(0, |record| record.delay_ms),
         members: record
             .map(|record| {
-                let told = |member: &Arc<Member>| round_member(names, record, member);
+                let shared = shared_workers(record);
+                let told = |member: &Arc<Member>| round_member(names, &shared, member);
                 let mut members: Vec<RoundMember> = record.members.iter().map(told).collect();
                 members.sort_by(|left, right| left.worker.cmp(&right.worker));
                 members
@@ -80,7 +82,7 @@ pub(super) fn round(names: &Names, round: &Round) -> RoundAnswer {
     }
 }
 
-fn round_member(names: &Names, record: &GroupSnapshot, member: &Member) -> RoundMember {
+fn round_member(names: &Names, shared: &BTreeSet<&str>, member: &Member) -> RoundMember {
     let count = |kind| {
         let items = member
             .told
@@ -90,16 +92,23 @@ fn round_member(names: &Names, record: &GroupSnapshot, member: &Member) -> Round
         u32::try_from(items).unwrap_or(u32::MAX)
     };
     RoundMember {
-        worker: worker_label(record, member),
+        worker: worker_label(shared, member),
         assigned: items(names, &member.assigned),
         revoked: items(names, &member.revoked),
         owned: (count(Kind::Connector), count(Kind::Task)),
     }
 }
 
+/// Workers that several members of a record advertise.
+fn shared_workers(record: &GroupSnapshot) -> BTreeSet<&str> {
+    let mut seen = BTreeSet::new();
+    let workers = record.members.iter().map(|member| &*member.worker);
+    workers.filter(|worker| !seen.insert(*worker)).collect()
+}
+
 /// The label `worker`: members that share a URL are told apart by their client host.
-fn worker_label(record: &GroupSnapshot, member: &Member) -> Arc<str> {
-    if record.shares_worker(&member.worker) && member.worker != member.client_host {
+fn worker_label(shared: &BTreeSet<&str>, member: &Member) -> Arc<str> {
+    if shared.contains(&*member.worker) && member.worker != member.client_host {
         Arc::from(format!("{}@{}", member.worker, member.client_host))
     } else {
         Arc::clone(&member.worker)
@@ -198,7 +207,7 @@ fn group(state: &State) -> Option<GroupAnswer> {
             .downgraded()
             .filter(|_| alive)
             .map(<[Arc<str>]>::to_vec),
-        leader: leader.map(|leader| worker_label(newest, leader)),
+        leader: leader.map(|leader| worker_label(&shared_workers(newest), leader)),
         leader_url: newest.leader_url.clone().filter(|_| alive),
         members,
     })
@@ -206,9 +215,10 @@ fn group(state: &State) -> Option<GroupAnswer> {
 
 fn members(state: &State, newest: &GroupSnapshot) -> Vec<MemberAnswer> {
     let names = &state.names;
+    let shared = shared_workers(newest);
     let member = |member: &Arc<Member>| MemberAnswer {
         member_id: Arc::clone(&member.id),
-        worker: worker_label(newest, member),
+        worker: worker_label(&shared, member),
         url: Arc::clone(&member.url),
         client_id: Arc::clone(&member.client_id),
         client_host: Arc::clone(&member.client_host),

@@ -12,7 +12,7 @@
 //! three partitions, a topic created anew) is therefore never waited for: the barrier
 //! passes, and the missing offset is a finding.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use serde::{Deserialize, Serialize};
 
@@ -36,6 +36,8 @@ pub struct TopicProgress {
     pending: VecDeque<Ends>,
     confirmed: Option<ArrivalTime>,
     trouble: Option<Trouble>,
+    /// Partitions of a topic that is another one now, none of whose records came yet.
+    anew: BTreeSet<i32>,
 }
 
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
@@ -86,6 +88,7 @@ impl Progress {
     /// A record arrived. `false` if it was read before: it must not be applied again.
     pub fn record(&mut self, topic: Topic, partition: i32, offset: i64) -> bool {
         let topic = self.of_mut(topic);
+        topic.anew.clear();
         let place = topic.partitions.entry(partition).or_default();
         if offset < place.next {
             return false;
@@ -144,18 +147,26 @@ impl Progress {
 
 impl TopicProgress {
     fn start(&mut self, start: &Start) -> Started {
-        let known = self.partitions.get(&start.partition).copied();
         if start.anew {
+            // Another topic has nothing to do with what was read of any partition. Its
+            // partitions start one after the other, before their records: the first of
+            // them forgets all.
+            if self.anew.is_empty() || self.anew.contains(&start.partition) {
+                self.partitions.clear();
+                self.anew.clear();
+            }
+            self.anew.insert(start.partition);
             self.partitions.remove(&start.partition);
             self.pending.clear();
             self.confirmed = None;
         }
+        let known = self.partitions.contains_key(&start.partition);
         let place = self.partitions.entry(start.partition).or_default();
         place.next = place.next.max(start.offset);
         place.end = place.end.max(start.end);
         // What was written before reading began is history, also of a topic that is another
         // one now: a log that was cut and is read again must not be counted again.
-        if known.is_none() || start.anew {
+        if !known {
             place.live_from = start.end;
         }
         if start.anew {

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::facts::ids::{CONNECTOR_TASK, ConnectorId, WorkItem};
 use crate::facts::observation::{ConfigFact, TargetState};
 use crate::facts::time::EventTime;
-use crate::limits::TASKS_PER_CONNECTOR_MAX;
+use crate::limits::{TASKS_MAX, TASKS_PER_CONNECTOR_MAX};
 
 /// Everything the config topic said so far.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -21,6 +21,8 @@ pub struct Configured {
     connectors: BTreeMap<ConnectorId, Connector>,
     /// The offset after the last record read.
     next_offset: i64,
+    /// Tasks of all connectors.
+    tasks: i32,
     /// Whether workers apply a commit only after its connector (KAFKA-16838).
     discards_early_commits: bool,
 }
@@ -94,7 +96,6 @@ impl Configured {
     /// Takes one record.
     pub fn apply(&mut self, fact: &ConfigFact, origin: Origin) {
         self.next_offset = self.next_offset.max(origin.offset.saturating_add(1));
-        let early = self.discards_early_commits;
         match *fact {
             ConfigFact::Connector(id, ordinal) => {
                 let connector = self.connectors.entry(id).or_default();
@@ -102,7 +103,9 @@ impl Configured {
                 connector.config = Some(Content { since, ordinal });
             }
             ConfigFact::ConnectorDeleted(id) => {
-                self.connectors.remove(&id);
+                if let Some(gone) = self.connectors.remove(&id) {
+                    self.tasks = self.tasks.saturating_sub(gone.tasks);
+                }
             }
             ConfigFact::Task(item, _) => {
                 self.connectors
@@ -110,15 +113,10 @@ impl Configured {
                     .or_default()
                     .buffer(item.task);
             }
-            ConfigFact::Commit(id, tasks) => {
-                self.connectors
-                    .entry(id)
-                    .or_default()
-                    .commit(tasks, origin, early);
-            }
+            ConfigFact::Commit(id, tasks) => self.commit(id, tasks, origin),
             ConfigFact::CommitDeleted(id) => {
-                if let Some(connector) = self.connectors.get_mut(&id) {
-                    connector.commit(0, origin, early);
+                if self.connectors.contains_key(&id) {
+                    self.commit(id, 0, origin);
                 }
             }
             ConfigFact::Target(id, target) => {
@@ -134,6 +132,16 @@ impl Configured {
             | ConfigFact::NoWork
             | ConfigFact::Unknown => {}
         }
+    }
+
+    fn commit(&mut self, id: ConnectorId, tasks: i32, origin: Origin) {
+        let connector = self.connectors.entry(id).or_default();
+        let others = self.tasks.saturating_sub(connector.tasks);
+        let room = TASKS_PER_CONNECTOR_MAX
+            .min(TASKS_MAX.saturating_sub(others))
+            .max(0);
+        connector.commit(tasks, room, origin, self.discards_early_commits);
+        self.tasks = others.saturating_add(connector.tasks);
     }
 
     /// Forgets everything: the topic is another one now.
@@ -222,8 +230,8 @@ impl Connector {
         }
     }
 
-    fn commit(&mut self, told: i32, origin: Origin, discards_early_commits: bool) {
-        let tasks = told.clamp(0, TASKS_PER_CONNECTOR_MAX);
+    fn commit(&mut self, told: i32, room: i32, origin: Origin, discards_early_commits: bool) {
+        let tasks = told.clamp(0, room);
         self.left_out = told.saturating_sub(tasks).max(0);
         if tasks > self.tasks {
             self.steps.push(Step {

@@ -259,3 +259,38 @@ fn swapped_topics() {
     assert_eq!(swapped, ["configs", "statuses"]);
     assert!(answers.configured.unwrap().connectors.is_empty());
 }
+
+/// A topic created anew with fewer partitions, then grown: nothing of the old partitions
+/// counts as read.
+#[test]
+fn partitions_of_an_older_topic_are_forgotten() {
+    let mut engine = Engine::new();
+    feed(&mut engine, "0.0 ends");
+    let start = |partition, anew| {
+        let start = Start {
+            topic: Topic::Status,
+            partition,
+            offset: 0,
+            end: 0,
+            anew,
+        };
+        InputKind::Start(start)
+    };
+    engine.apply(&input(10, start(1, false)));
+    let old = Reached {
+        topic: Topic::Status,
+        partition: 1,
+        offset: 7,
+    };
+    engine.apply(&input(20, InputKind::Reached(old)));
+    engine.apply(&input(30, start(0, true)));
+    engine.apply(&input(40, start(1, false)));
+    engine.apply(&ends(Topic::Status, 50, 60, &[(0, 0), (1, 2)]));
+    let lag = |engine: &Engine| engine.answers().inputs[2].lag_records;
+    assert_eq!(
+        lag(&engine),
+        2,
+        "two records of the new partition are unread"
+    );
+    assert!(!engine.answers().inputs[2].caught_up);
+}

@@ -5,6 +5,7 @@
 //!                                      commit foo 2 | delete foo | target foo STOPPED | key
 //! 0.1  config tasks foo 2              two task records and their commit
 //! 1.0  group 1 sessioned a off=3 delay=0 join=0.9 | a: claim=none add=foo,foo-0 rev= | b: ...
+//!                                      stamped=9: a record whose time is another
 //! 1.0  group 2 empty                   a record without members
 //! 1.0  group gone                      a tombstone
 //! 2.0  status foo-0 RUNNING a 1        worker and generation
@@ -251,7 +252,17 @@ impl Writer {
     fn group(&mut self, at: i64, rest: &str) -> Step {
         let key = encode::group_metadata_key("cg").unwrap();
         let value = group::value(at, rest);
-        self.record(Topic::Offsets, at, key, value)
+        let mut step = self.record(Topic::Offsets, at, key, value);
+        let stamped = rest
+            .split_whitespace()
+            .find_map(|word| word.strip_prefix("stamped="));
+        if let (Some(seconds), Step::Input(input)) = (stamped, &mut step)
+            && let InputKind::Record(record) = &mut input.kind
+        {
+            let ms = (seconds.parse::<f64>().unwrap() * 1000.0).round() as i64;
+            record.timestamp = Some(EventTime(BASE_MS + ms));
+        }
+        step
     }
 }
 

@@ -236,3 +236,25 @@ fn rounds_stay_bounded_behind_an_open_one() {
     let state = serde_json::to_vec(engine.state()).unwrap();
     assert!(state.len() < 400_000, "{} bytes of state", state.len());
 }
+
+/// A coordinator's clock that was an hour ahead for one record: after it was set back,
+/// time passes from there, and the finding is seen.
+#[test]
+fn a_clock_set_back_is_another_clock() {
+    check(
+        "0.0 ends
+         1.0 group 1 sessioned a | a: claim=none
+         2.0 group 2 sessioned a stamped=3602.0 | a: claim=-
+         3.0 group 3 sessioned a | a: claim=- | b: claim=none
+         8.0 ends
+         8.1 show",
+        "incarnation 1 from generation 1
+         gen 1 completed by rule 3
+         gen 2 completed by rule 7
+         stable 3 sessioned led by a
+         a owns
+         b owns
+         counted completed=2
+         finding clock_step_back cg",
+    );
+}

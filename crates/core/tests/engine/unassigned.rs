@@ -328,3 +328,29 @@ fn the_oldest_reason_survives_equal_records_without_effect() {
          counted completed=2 aborted=2 mismatch=1 config_mismatch=1",
     );
 }
+
+/// Tiny commits that name two thousand million tasks each cost no memory.
+#[test]
+fn what_commits_name_is_bounded_in_all() {
+    use std::fmt::Write as _;
+
+    use evenkeel_core::engine::Engine;
+
+    use crate::dsl::{Step, inputs};
+
+    let mut scenario = String::new();
+    for number in 0..200 {
+        writeln!(scenario, "0.0 config connector h{number}").unwrap();
+        writeln!(scenario, "0.0 config commit h{number} 2147483647").unwrap();
+    }
+    scenario.push_str("0.1 ends");
+    let mut engine = Engine::new();
+    for step in inputs(&scenario) {
+        if let Step::Input(input) = step {
+            engine.apply(&input);
+        }
+    }
+    let answers = engine.answers();
+    assert_eq!(answers.unassigned.len(), 100_000 + 200);
+    assert!(answers.findings.iter().any(|found| found.finding == "tasks_beyond_limit"));
+}
