@@ -54,9 +54,9 @@ pub(crate) fn incident() -> Answers {
             delay_ms: 300_000,
         }),
         findings: vec![FindingAnswer {
-            finding: "config_partitions",
+            finding: "config_hazard",
             subject: "connect-configs".to_owned(),
-            text: "connect-configs has 3 partitions, Connect wants exactly one".to_owned(),
+            text: "a worker that starts now sees fewer tasks".to_owned(),
             since: None,
         }],
         counters: Counters {

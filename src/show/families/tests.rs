@@ -109,7 +109,7 @@ fn an_incident_in_numbers() {
     check("evenkeel_trust", &["1"]);
     check(
         "evenkeel_finding_info",
-        &["finding=config_partitions,subject=connect-configs 1"],
+        &["finding=config_hazard,subject=connect-configs 1"],
     );
     check("evenkeel_series_dropped_total", &["0"]);
     let told = told(&view);

@@ -26,7 +26,7 @@ fn an_incident_on_the_page() {
         "<td>audit &quot;eu&quot;</td><td>task 0</td><td>new</td>",
         "worker-a:8083 <span class=\"badge\">leader</span></td><td>1</td><td>1</td><td>10 s</td><td>1 min</td><td>10.0.0.7</td><td>57</td>",
         "<td>open</td>",
-        "connect-configs has 3 partitions",
+        "connect-configs: a worker that starts now sees fewer tasks",
         "href=\"/metrics\"",
     ] {
         assert!(page.contains(expected), "{expected} is not in\n{page}");

@@ -21,13 +21,46 @@ fn said(answers: &[Answers]) -> Vec<String> {
         line.replace("evenkeel::show::words: ", "")
             .replace(" group=connect-orders", "")
     };
-    lines.iter().map(short).collect()
+    let of_the_group = |line: &&String| line.contains("words::group: ");
+    lines
+        .iter()
+        .filter(|line| !of_the_group(line))
+        .map(short)
+        .collect()
+}
+
+/// The lines about what the group does.
+#[test]
+fn what_the_group_does_is_told_once() {
+    let mut words = Words::default();
+    let group: Arc<str> = Arc::from("connect-orders");
+    let mut owned = incident();
+    owned.unassigned.clear();
+    owned.deadline = None;
+    let lines = lines(LogLevel::Info, || {
+        for answers in [incident(), incident(), owned] {
+            words.answers(&group, &answers);
+        }
+    });
+    let told: Vec<&str> = lines
+        .iter()
+        .filter_map(|line| line.split_once("words::group: "))
+        .map(|(_, told)| told)
+        .collect();
+    assert_eq!(
+        told,
+        [
+            "generation group=connect-orders generation=8 state=\"stable\" members=3 leader=\"worker-a:8083\" protocol=\"sessioned\" assigned=0 revoked=0",
+            "work without an owner group=connect-orders reason=\"lost\" count=3 delay_left_ms=290250",
+            "all work has an owner again, or is on its way to one group=connect-orders",
+        ]
+    );
 }
 
 #[test]
 fn the_start_is_told_once() {
     let expected = [
-        "WARN connect-configs has 3 partitions, Connect wants exactly one finding=\"config_partitions\" subject=\"connect-configs\"",
+        "WARN a worker that starts now sees fewer tasks finding=\"config_hazard\" subject=\"connect-configs\"",
         "INFO mode mode=\"full\"",
         "INFO answers are current",
     ];
@@ -62,7 +95,7 @@ fn findings_come_and_go() {
         said(&[incident(), other])[3..],
         [
             "WARN two members are worker-a:8083 finding=\"shared_worker\" subject=\"worker-a:8083\"",
-            "INFO no longer so finding=\"config_partitions\" subject=\"connect-configs\"",
+            "INFO no longer so finding=\"config_hazard\" subject=\"connect-configs\"",
         ]
     );
 }

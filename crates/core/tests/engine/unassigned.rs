@@ -352,5 +352,10 @@ fn what_commits_name_is_bounded_in_all() {
     }
     let answers = engine.answers();
     assert_eq!(answers.unassigned.len(), 100_000 + 200);
-    assert!(answers.findings.iter().any(|found| found.finding == "tasks_beyond_limit"));
+    assert!(
+        answers
+            .findings
+            .iter()
+            .any(|found| found.finding == "tasks_beyond_limit")
+    );
 }
