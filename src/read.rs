@@ -3,6 +3,7 @@
 //! [`Input`]: evenkeel_core::facts::input::Input
 
 pub mod capture;
+pub mod connection;
 pub mod counters;
 pub mod ffi;
 pub mod kafka;

@@ -19,7 +19,8 @@ use crate::commands::run::build;
 use crate::commands::start;
 use crate::config::{LogConfig, LogLevel, Readiness};
 use crate::read::capture::{CaptureError, CaptureReader};
-use crate::read::kafka::{Hidden, ReadSettings};
+use crate::read::connection::{Connection, Hidden};
+use crate::read::kafka::ReadSettings;
 use crate::run::agent::{Agent, Plan};
 use crate::run::clock;
 use crate::run::shutdown::{Shutdown, Signals};
@@ -200,13 +201,17 @@ fn plan(script: &Script, broker: SocketAddr) -> Plan {
     let settings = script.settings();
     Plan {
         groups: vec![ReadSettings {
-            properties: [bootstrap].into(),
+            connection: Connection {
+                properties: [bootstrap].into(),
+                token_file: None,
+            },
             group: settings.group.clone(),
             offsets_topic: settings.offsets_topic.clone(),
             config_topic: settings.config_topic.clone(),
             status_topic: settings.status_topic.clone(),
             worker_release: settings.worker_release.clone(),
             own_worker: settings.own_worker.clone(),
+            ..ReadSettings::default()
         }],
         readiness: Readiness::Lenient,
         series: SeriesLimits::default(),

@@ -4,7 +4,8 @@
 use std::collections::BTreeMap;
 
 use crate::config::{Config, ConfigFlags, GroupConfig, Loaded, Mistakes, Secret, load};
-use crate::read::kafka::{self, Hidden, Properties, ReadError, ReadSettings};
+use crate::read::connection::{Connection, Hidden, Properties};
+use crate::read::kafka::{self, ReadError, ReadSettings};
 
 /// Loads the configuration for a command.
 ///
@@ -60,12 +61,17 @@ pub fn readers(config: &Config) -> Result<Vec<ReadSettings>, Mistakes> {
 
 fn reader(group: &GroupConfig, properties: Properties) -> ReadSettings {
     ReadSettings {
-        properties,
+        connection: Connection {
+            properties,
+            token_file: None,
+        },
         group: group.group.clone(),
         offsets_topic: group.offsets_topic.clone(),
         config_topic: group.config_topic.clone(),
         status_topic: group.status_topic.clone(),
         worker_release: group.worker_release.clone(),
         own_worker: group.own_worker.clone(),
+        own_addresses: Vec::new(),
+        worker_settings: Vec::new(),
     }
 }

@@ -20,16 +20,15 @@ mod tests;
 mod topic;
 mod watched;
 
-use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use evenkeel_core::facts::input::{Input, InputKind, Topic};
+use evenkeel_core::facts::input::{Input, InputKind, Topic, WorkerSetting};
 use evenkeel_core::facts::time::ArrivalTime;
 use thiserror::Error;
 use tokio::sync::mpsc;
 
+use crate::read::connection::{Connection, Properties};
 use crate::read::counters::ReadCounters;
 use emit::Emitter;
 use search::Limits;
@@ -40,10 +39,10 @@ use watched::Watched;
 pub type Now = Arc<dyn Fn() -> ArrivalTime + Send + Sync>;
 
 /// What to read and how to reach it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct ReadSettings {
-    /// Any librdkafka properties, `bootstrap.servers` among them.
-    pub properties: Properties,
+    /// How the cluster is reached.
+    pub connection: Connection,
     /// The Connect group.
     pub group: String,
     /// `__consumer_offsets`.
@@ -56,14 +55,11 @@ pub struct ReadSettings {
     pub worker_release: Option<String>,
     /// Passed on in the settings input.
     pub own_worker: Option<String>,
+    /// Passed on in the settings input.
+    pub own_addresses: Vec<String>,
+    /// Passed on in the settings input.
+    pub worker_settings: Vec<WorkerSetting>,
 }
-
-/// Properties of librdkafka by their names.
-pub type Properties = BTreeMap<String, Hidden>;
-
-/// A property's value: it may be a password, so it is never printed.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Hidden(pub String);
 
 /// A mistake in the settings, found before anything is connected. No text of it
 /// repeats a property's value.
@@ -120,7 +116,7 @@ pub fn mistakes(properties: &Properties) -> Vec<ReadError> {
 
 /// Whether the settings would do, or the first mistake.
 fn check(settings: &ReadSettings) -> Result<(), ReadError> {
-    match mistakes(&settings.properties).into_iter().next() {
+    match mistakes(&settings.connection.properties).into_iter().next() {
         Some(mistake) => Err(mistake),
         None => Ok(()),
     }
@@ -245,13 +241,5 @@ impl ReadSettings {
             Topic::Config => &self.config_topic,
             Topic::Status => &self.status_topic,
         }
-    }
-}
-
-// === impl Hidden ===
-
-impl fmt::Debug for Hidden {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("***")
     }
 }

@@ -196,6 +196,7 @@ fn settings(group: &str) -> Settings {
         status_partitions: 5,
         worker_release: None,
         own_worker: None,
+        ..Settings::default()
     }
 }
 

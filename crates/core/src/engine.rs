@@ -171,7 +171,7 @@ impl Engine {
             InputKind::Reached(reached) => state.progress.reached(reached),
             InputKind::Ends(ends) => state.progress.ends(ends),
             InputKind::Access(access) => state.progress.access(access),
-            InputKind::Tick => {}
+            InputKind::Polled(_) | InputKind::Tick => {}
         }
         state.advance();
         for (topic, was_blind) in Topic::ALL.into_iter().zip(blind) {

@@ -7,6 +7,7 @@ pub mod input;
 pub mod observation;
 pub(crate) mod pairs;
 pub mod partition;
+pub mod poll;
 pub mod sets;
 pub mod status;
 pub mod time;

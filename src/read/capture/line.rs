@@ -1,5 +1,7 @@
 //! One line of a capture and back: the field names and how bytes are written.
 
+mod polled;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use evenkeel_core::facts::input::{
@@ -9,6 +11,8 @@ use evenkeel_core::facts::time::{ArrivalTime, EventTime};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+
+use polled::{POLLED_FIELDS, PolledBody};
 
 /// A line as written; the fields of the kind follow `at` and `kind`.
 #[derive(Serialize)]
@@ -67,6 +71,7 @@ pub(super) fn write(input: &Input) -> serde_json::Result<Vec<u8>> {
         InputKind::Reached(body) => encode(at, "reached", body),
         InputKind::Ends(body) => encode(at, "ends", body),
         InputKind::Access(body) => encode(at, "access", body),
+        InputKind::Polled(polled) => encode(at, "polled", PolledBody::from(polled)),
         InputKind::Tick => encode(at, "tick", NoBody {}),
     }
 }
@@ -110,6 +115,11 @@ pub(super) fn parse(line: &[u8]) -> Result<Parsed, String> {
             let unknown = drop_unknown(&mut fields, ACCESS_FIELDS);
             (InputKind::Access(decode::<Access>(fields)?), unknown)
         }
+        "polled" => {
+            let unknown = drop_unknown(&mut fields, POLLED_FIELDS);
+            let body = decode::<PolledBody>(fields)?;
+            (InputKind::Polled(body.into_polled()?), unknown)
+        }
         "tick" => (InputKind::Tick, drop_unknown(&mut fields, &[])),
         "end" => {
             let inputs = take_i64(&mut fields, "inputs")?;
@@ -132,6 +142,8 @@ const SETTINGS_FIELDS: &[&str] = &[
     "status_partitions",
     "worker_release",
     "own_worker",
+    "own_addresses",
+    "worker_settings",
 ];
 const START_FIELDS: &[&str] = &["topic", "partition", "offset", "end", "anew"];
 const RECORD_FIELDS: &[&str] = &[

@@ -3,8 +3,9 @@
 use std::io::Write as _;
 
 use evenkeel_core::facts::input::{
-    Access, Ends, Input, InputKind, Reached, Record, Settings, Start, Topic, Trouble,
+    Access, Ends, Input, InputKind, Reached, Record, Settings, Start, Topic, Trouble, WorkerSetting,
 };
+use evenkeel_core::facts::poll::{Description, PollAnswer, Polled, PolledMember, PolledState};
 use evenkeel_core::facts::time::{ArrivalTime, EventTime};
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -38,6 +39,12 @@ fn samples() -> Vec<Input> {
             status_partitions: 5,
             worker_release: Some("3.9.1".to_owned()),
             own_worker: None,
+            own_addresses: vec!["10.0.0.7".to_owned()],
+            worker_settings: vec![WorkerSetting {
+                name: "session.timeout.ms".to_owned(),
+                value: "10000".to_owned(),
+                source: "connect.properties:3".to_owned(),
+            }],
         }),
         InputKind::Settings(Settings::default()),
         InputKind::Start(Start {
@@ -75,6 +82,22 @@ fn samples() -> Vec<Input> {
             topic: Topic::Offsets,
             trouble: None,
         }),
+        polled(PollAnswer::Listed(None)),
+        polled(PollAnswer::Listed(Some(PolledState::PreparingRebalance))),
+        polled(PollAnswer::Failed(Trouble::Denied)),
+        polled(PollAnswer::Described(Description {
+            state: PolledState::Stable,
+            protocol_type: "connect".to_owned(),
+            protocol: "sessioned".to_owned(),
+            members: vec![PolledMember {
+                member_id: "connect-1-a".to_owned(),
+                instance_id: None,
+                client_id: "connect-1".to_owned(),
+                client_host: "/10.0.0.7".to_owned(),
+                metadata: vec![0, 2, 255],
+                assignment: Vec::new(),
+            }],
+        })),
         InputKind::Tick,
     ];
     let mut at = 1_700_000_000_000;
@@ -88,6 +111,13 @@ fn samples() -> Vec<Input> {
             }
         })
         .collect()
+}
+
+fn polled(answer: PollAnswer) -> InputKind {
+    InputKind::Polled(Polled {
+        asked: ArrivalTime(1_699_999_999_990),
+        answer,
+    })
 }
 
 fn header() -> Header {
@@ -165,7 +195,7 @@ fn writes_stable_field_names() {
         r#"{"format":"evenkeel-capture","version":1,"evenkeel":"0.1.0","recorded_at_ms":1700000000000,"scenario":"kill-and-return","recorder":"a test","kafka":{"broker":"4.1.0"}}"#
     );
     let expected = [
-        r#"{"at":1700000001500,"kind":"settings","cluster_id":"4L6g3nShT-eMCtK--X86sw","group":"connect-cluster","offsets_topic":"__consumer_offsets","offsets_partition":13,"config_topic":"connect-configs","config_partitions":1,"status_topic":"connect-status","status_partitions":5,"worker_release":"3.9.1","own_worker":null}"#,
+        r#"{"at":1700000001500,"kind":"settings","cluster_id":"4L6g3nShT-eMCtK--X86sw","group":"connect-cluster","offsets_topic":"__consumer_offsets","offsets_partition":13,"config_topic":"connect-configs","config_partitions":1,"status_topic":"connect-status","status_partitions":5,"worker_release":"3.9.1","own_worker":null,"own_addresses":["10.0.0.7"],"worker_settings":[{"name":"session.timeout.ms","value":"10000","source":"connect.properties:3"}]}"#,
         r#"{"at":1700000004500,"kind":"start","topic":"offsets","partition":13,"offset":12,"end":99,"anew":true}"#,
         r#"{"at":1700000006000,"kind":"record","topic":"status","partition":3,"offset":1,"ts":1700000000001,"key":"t:status-task-a-0","value":"t:{\"state\":\"RUNNING\"}"}"#,
         r#"{"at":1700000007500,"kind":"record","topic":"status","partition":3,"offset":2,"epoch":7,"ts":1700000000002,"key":"b:AAIAAWc=","value":"b:AAP//g=="}"#,
@@ -173,8 +203,12 @@ fn writes_stable_field_names() {
         r#"{"at":1700000015000,"kind":"reached","topic":"config","partition":0,"offset":9223372036854775807}"#,
         r#"{"at":1700000016500,"kind":"ends","topic":"status","asked":-5,"ends":[[0,10],[4,0]]}"#,
         r#"{"at":1700000018000,"kind":"access","topic":"offsets","trouble":"denied"}"#,
-        r#"{"at":1700000021000,"kind":"tick"}"#,
-        r#"{"at":1700000021000,"kind":"end","inputs":14}"#,
+        r#"{"at":1700000021000,"kind":"polled","asked":1699999999990,"listed":null}"#,
+        r#"{"at":1700000022500,"kind":"polled","asked":1699999999990,"listed":"preparing_rebalance"}"#,
+        r#"{"at":1700000024000,"kind":"polled","asked":1699999999990,"failed":"denied"}"#,
+        r#"{"at":1700000025500,"kind":"polled","asked":1699999999990,"described":{"state":"stable","protocol_type":"connect","protocol":"sessioned","members":[{"member_id":"connect-1-a","client_id":"connect-1","client_host":"/10.0.0.7","metadata":"b:AAL/","assignment":"t:"}]}}"#,
+        r#"{"at":1700000027000,"kind":"tick"}"#,
+        r#"{"at":1700000027000,"kind":"end","inputs":18}"#,
     ];
     for line in expected {
         assert!(lines.contains(&line), "no line {line} in {text}");

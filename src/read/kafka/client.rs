@@ -12,8 +12,9 @@ use rdkafka::config::{ClientConfig, RDKafkaLogLevel};
 use rdkafka::consumer::{BaseConsumer, ConsumerContext};
 use rdkafka::error::{KafkaError, RDKafkaErrorCode};
 
+use super::ReadError;
 use super::emit::TopicAccess;
-use super::{Hidden, Properties, ReadError};
+use crate::read::connection::{Hidden, Properties};
 
 /// A consumer that only assigns.
 pub(super) type Client = BaseConsumer<Context>;

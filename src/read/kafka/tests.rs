@@ -18,8 +18,9 @@ use evenkeel_core::facts::time::ArrivalTime;
 use tokio::sync::mpsc;
 
 use super::search::Limits;
-use super::{Hidden, ReadSettings, ReaderHandle, start_within};
+use super::{ReadSettings, ReaderHandle, start_within};
 use crate::commands::demo::broker::{self, ApiKey, Broker, TopicSpec};
+use crate::read::connection::{Connection, Hidden};
 
 /// No wait may last longer.
 const DEADLINE: Duration = Duration::from_secs(60);
@@ -122,16 +123,18 @@ fn settings(broker: &Broker) -> ReadSettings {
         ("topic.metadata.propagation.max.ms", "1000".to_owned()),
     ];
     ReadSettings {
-        properties: properties
-            .into_iter()
-            .map(|(name, value)| (name.to_owned(), Hidden(value)))
-            .collect(),
+        connection: Connection {
+            properties: properties
+                .into_iter()
+                .map(|(name, value)| (name.to_owned(), Hidden(value)))
+                .collect(),
+            token_file: None,
+        },
         group: GROUP.to_owned(),
         offsets_topic: OFFSETS.to_owned(),
         config_topic: CONFIG.to_owned(),
         status_topic: STATUS.to_owned(),
-        worker_release: None,
-        own_worker: None,
+        ..ReadSettings::default()
     }
 }
 

@@ -88,7 +88,11 @@ impl TopicReader {
     fn read(&self, saved: &mut Saved) -> Result<(), Halt> {
         let shared = &self.shared;
         let access = Some(Arc::clone(&shared.access));
-        let client = match client::create_for(&self.settings.properties, shared.topic, access) {
+        let client = match client::create_for(
+            &self.settings.connection.properties,
+            shared.topic,
+            access,
+        ) {
             Ok(client) => Arc::new(client),
             Err(error) => {
                 // It worked at start: a file it names is gone, say.

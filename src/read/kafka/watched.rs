@@ -47,6 +47,8 @@ impl Watched {
             status_partitions: 0,
             worker_release: settings.worker_release.clone(),
             own_worker: settings.own_worker.clone(),
+            own_addresses: settings.own_addresses.clone(),
+            worker_settings: settings.worker_settings.clone(),
         };
         Self {
             state: Mutex::new(State {

@@ -6,6 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::facts::poll::Polled;
 use crate::facts::time::{ArrivalTime, EventTime};
 
 /// One of the three topics that evenkeel reads: the label `input`.
@@ -45,6 +46,8 @@ pub enum InputKind {
     Ends(Ends),
     /// A topic became readable, or stopped being so.
     Access(Access),
+    /// The group's coordinator was asked for its state.
+    Polled(Polled),
     /// Time passed.
     Tick,
 }
@@ -71,8 +74,26 @@ pub struct Settings {
     /// The Kafka release of the workers, where a person stated it; it decides how
     /// the config topic is applied in order (KAFKA-16838), never a count.
     pub worker_release: Option<String>,
-    /// `host:port` of the worker beside this agent, where known.
+    /// `host:port` of the worker beside this agent, where a person or its file says so.
     pub own_worker: Option<String>,
+    /// The addresses of the machine that the agent runs on, without loopback.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub own_addresses: Vec<String>,
+    /// The timing settings of the worker beside this agent, from its file: values that
+    /// no record shows. Shown only on series of that worker.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub worker_settings: Vec<WorkerSetting>,
+}
+
+/// A setting of a worker, and where it was read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkerSetting {
+    /// Kafka's name of it.
+    pub name: String,
+    /// Its value, as written.
+    pub value: String,
+    /// File and line, or environment variable.
+    pub source: String,
 }
 
 /// Reading of a partition begins.

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use evenkeel_core::facts::input::{Topic, Trouble};
 use rdkafka::error::RDKafkaErrorCode;
 
-use super::super::{Hidden, ReadError, ReadSettings, check, mistakes};
+use super::super::{ReadError, ReadSettings, check, mistakes};
 use super::{FORCED, config, trouble};
+use crate::read::connection::{Connection, Hidden};
 
 fn settings(properties: &[(&str, &str)]) -> ReadSettings {
     let properties: BTreeMap<String, Hidden> = properties
@@ -14,13 +15,15 @@ fn settings(properties: &[(&str, &str)]) -> ReadSettings {
         .map(|(name, value)| ((*name).to_owned(), Hidden((*value).to_owned())))
         .collect();
     ReadSettings {
-        properties,
+        connection: Connection {
+            properties,
+            token_file: None,
+        },
         group: "connect".to_owned(),
         offsets_topic: "__consumer_offsets".to_owned(),
         config_topic: "connect-configs".to_owned(),
         status_topic: "connect-status".to_owned(),
-        worker_release: None,
-        own_worker: None,
+        ..ReadSettings::default()
     }
 }
 
@@ -28,7 +31,7 @@ fn settings(properties: &[(&str, &str)]) -> ReadSettings {
 fn observes_whatever_the_user_says() {
     let settings = settings(&[("fetch.wait.max.ms", "100")]);
     for topic in Topic::ALL {
-        let config = config(&settings.properties, topic).unwrap();
+        let config = config(&settings.connection.properties, topic).unwrap();
         assert_eq!(config.get("enable.auto.commit"), Some("false"));
         assert_eq!(config.get("enable.auto.offset.store"), Some("false"));
         assert_eq!(config.get("allow.auto.create.topics"), Some("false"));
@@ -46,9 +49,13 @@ fn observes_whatever_the_user_says() {
 
 #[test]
 fn looks_for_authorities_unless_told_which() {
-    let plain = config(&settings(&[]).properties, Topic::Config).unwrap();
+    let plain = config(&settings(&[]).connection.properties, Topic::Config).unwrap();
     assert_eq!(plain.get("ssl.ca.location"), Some("probe"));
-    let pem = config(&settings(&[("ssl.ca.pem", "x")]).properties, Topic::Config).unwrap();
+    let pem = config(
+        &settings(&[("ssl.ca.pem", "x")]).connection.properties,
+        Topic::Config,
+    )
+    .unwrap();
     assert_eq!(pem.get("ssl.ca.location"), None);
 }
 
@@ -152,7 +159,7 @@ fn all_mistakes_are_told() {
         ("group.id", secret),
         ("ssl.ca.location", "/no/such/file"),
     ]);
-    let told = mistakes(&wrong.properties);
+    let told = mistakes(&wrong.connection.properties);
     let names: Vec<&str> = told
         .iter()
         .map(|mistake| match mistake {
@@ -174,7 +181,7 @@ fn all_mistakes_are_told() {
         ("security.protocol", "SSL"),
         ("ssl.ca.location", "/no/such/file"),
     ]);
-    let told = mistakes(&together.properties);
+    let told = mistakes(&together.connection.properties);
     assert!(matches!(told[..], [ReadError::Client { .. }]), "{told:?}");
-    assert_eq!(mistakes(&settings(&[]).properties), []);
+    assert_eq!(mistakes(&settings(&[]).connection.properties), []);
 }

@@ -15,7 +15,7 @@ const RUNS: usize = 5;
 
 /// A bare client that counts what it polls.
 fn bare(settings: &ReadSettings) -> Duration {
-    let config = client::config(&settings.properties, Topic::Offsets).unwrap();
+    let config = client::config(&settings.connection.properties, Topic::Offsets).unwrap();
     let began = Instant::now();
     let consumer: BaseConsumer = config.create().unwrap();
     let mut list = TopicPartitionList::new();
