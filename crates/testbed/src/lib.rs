@@ -40,7 +40,7 @@ pub use admin::{TopicSpec, TopicVerb};
 pub use broker::Broker;
 pub use clock::now_ms;
 pub use cluster::Cluster;
-pub use console::consume;
+pub use console::{consume, consume_as};
 pub use group::Group;
 pub use jars::{Artifact, JarCache};
 pub use network::{Network, Room};
