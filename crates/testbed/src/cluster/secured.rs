@@ -82,6 +82,20 @@ impl Cluster {
         self.change_rights(&Change::Revoke(rights))
     }
 
+    /// Gives a user another password for SCRAM; PLAIN keeps the one it started with.
+    ///
+    /// # Errors
+    /// When there is no such user or the brokers refuse.
+    pub fn set_password(&self, user: &str, password: &str) -> anyhow::Result<()> {
+        let user = User {
+            password: password.to_owned(),
+            ..self.user(user)?.clone()
+        };
+        let users = [user];
+        let users = Change::Users(&users);
+        change(&self.cache, self.version, &self.bootstrap(), &users)
+    }
+
     fn change_rights(&self, rights: &Change<'_>) -> anyhow::Result<()> {
         ensure!(
             self.secured()?.security.acls,
