@@ -199,7 +199,7 @@ kafka.bootstrap: found a list, expected a text
 kafka.properties.sasl.password: found a section, expected a text
 groups[1].grp: found an unknown key, expected a key of the reference
   hint: did you mean group?
-http: found a text, expected keys: listen, readiness
+http: found a text, expected keys: listen, readiness, web_config_file, probes
 metrics.subjects_max: found \"many\", expected a whole number
 log.level: found \"inof\", expected one of error, warn, info, debug, trace
   hint: did you mean info?

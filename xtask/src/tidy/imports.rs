@@ -72,6 +72,10 @@ const ROOMS: &[(&[&str], &[&str])] = &[
         ],
     ),
     (
+        &["bcrypt", "openssl", "tokio_openssl"],
+        &["src/show/http.rs", "src/show/http/"],
+    ),
+    (
         &["serde_yaml"],
         &["src/config.rs", "src/config/", "src/commands/config.rs"],
     ),
