@@ -119,20 +119,22 @@ impl Gate {
             return Verdict::Known;
         }
         let cost_max = self.cost_max;
+        let checks = Arc::clone(&self.checks);
         let check = tokio::task::spawn_blocking(move || {
-            // Both end with the check, also when nobody waits for it any more.
-            let _held = (place, turn);
-            is_true(&said.password, hash.as_ref().map(Secret::expose), cost_max)
-        });
-        match (check.await, fingerprint) {
-            (Ok(true), fingerprint) => {
-                if let Some(fingerprint) = fingerprint {
-                    self.checks.remember(fingerprint);
-                }
-                Verdict::Known
+            // All of it also when nobody waits for it any more.
+            let holds = is_true(&said.password, hash.as_ref().map(Secret::expose), cost_max);
+            if let (true, Some(fingerprint)) = (holds, fingerprint) {
+                checks.remember(fingerprint);
             }
-            (Ok(false), _) => Verdict::Unknown,
-            (Err(_), _) => Verdict::Busy,
+            // Only now, so that who waits finds what is remembered.
+            drop((turn, place));
+            holds
+        });
+        match check.await {
+            Ok(true) => Verdict::Known,
+            Ok(false) => Verdict::Unknown,
+            // The runtime ends.
+            Err(_) => Verdict::Busy,
         }
     }
 }

@@ -62,10 +62,11 @@ fn tls(
 ) -> Result<Tls, Vec<TlsError>> {
     let mut config = settings();
     change(&mut config);
+    let ca = ca.cert_pem();
     let material = Material {
         cert: &server.cert_pem(),
         key: &server.key_pem(),
-        client_ca: config.client_auth.verifies().then_some(&ca.cert_pem()),
+        client_ca: config.client_auth.verifies().then_some(&ca[..]),
     };
     Tls::new(&config, material)
 }
@@ -252,9 +253,10 @@ async fn handshakes_that_hang_hold_up_nobody() {
         stream.write_all(begun).await.unwrap();
         hanging.push(stream);
     }
+    let client = world.client();
     let answer = tokio::time::timeout(
         limits.handshake_time_max / 2,
-        world.client().get(server.address, "/livez", ""),
+        client.get(server.address, "/livez", ""),
     );
     let answer = answer.await.expect("others are answered meanwhile");
     assert!(answer.unwrap().contains(" 200 OK"));
