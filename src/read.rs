@@ -4,6 +4,7 @@
 
 pub mod capture;
 pub mod connection;
+pub mod coordinator;
 pub mod counters;
 pub mod ffi;
 pub mod kafka;

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use super::properties::Properties;
-use super::tree::{LogFormat, LogLevel, Probes, Readiness};
+use super::tree::{GroupSeries, LogFormat, LogLevel, Probes, Readiness};
 
 /// A configuration without mistakes.
 #[derive(Debug, Clone, PartialEq)]
@@ -67,6 +67,8 @@ pub struct MetricsConfig {
     pub series_max: usize,
     /// Most series of a family that has one a subject.
     pub subjects_max: usize,
+    /// Which agents show the series of a group.
+    pub group_series: GroupSeries,
 }
 
 /// What is written.

@@ -4,9 +4,11 @@ use std::os::unix::fs::symlink;
 
 use super::*;
 
-/// Each step on the folder, and whether it is a change.
+/// What is done to the folder, and whether it is a change.
+type Step = (&'static str, fn(&Path), bool);
+
 #[track_caller]
-fn check(watched: &[&str], steps: &[(&str, fn(&Path), bool)]) {
+fn check(watched: &[&str], steps: &[Step]) {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
     fs::write(at.join("a"), "one").unwrap();

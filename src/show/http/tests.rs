@@ -8,7 +8,7 @@ use std::net::SocketAddr;
 use std::time::Instant;
 
 use evenkeel_core::answers::Answers;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
@@ -92,7 +92,7 @@ async fn rest(stream: &mut TcpStream) -> String {
 }
 
 /// One answer with a length, on a connection that stays open.
-async fn one(stream: &mut TcpStream) -> String {
+async fn one(stream: &mut (impl AsyncRead + Unpin)) -> String {
     let mut bytes = Vec::new();
     let mut whole = None;
     let mut piece = vec![0; 64 * 1024];
@@ -167,7 +167,7 @@ async fn each_path_with_its_headers() {
 async fn a_scrape_sees_what_was_published_last() {
     let server = Server::start(vec![sample::incident()], HttpLimits::default()).await;
     let mut next = sample::incident();
-    next.group.as_mut().unwrap().generation = 9;
+    next.group.as_mut().unwrap().generation = Some(9);
     server
         .published
         .send_replace(Arc::new(sample::published(vec![next])));

@@ -72,9 +72,15 @@ const ROOMS: &[(&[&str], &[&str])] = &[
         ],
     ),
     (
-        &["bcrypt", "openssl", "tokio_openssl"],
-        &["src/show/http.rs", "src/show/http/"],
+        &["openssl", "tokio_openssl"],
+        &[
+            "src/read/coordinator.rs",
+            "src/read/coordinator/",
+            "src/show/http.rs",
+            "src/show/http/",
+        ],
     ),
+    (&["bcrypt"], &["src/show/http/gate.rs"]),
     (
         &["serde_yaml"],
         &["src/config.rs", "src/config/", "src/commands/config.rs"],

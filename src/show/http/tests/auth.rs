@@ -11,10 +11,13 @@ use crate::config::{Probes, Secret};
 /// In no answer and no debug output.
 const CANARY: &str = "topsecret:with:colons";
 
+pub(super) fn hash(password: &str) -> String {
+    let hash = bcrypt::hash_with_salt(password, 4, [7; 16]).unwrap();
+    hash.format_for_version(bcrypt::Version::TwoY)
+}
+
 fn guard(probes: Probes) -> Arc<Guard> {
-    let hash = bcrypt::hash_with_salt(CANARY, 4, [7; 16]).unwrap();
-    let hash = hash.format_for_version(bcrypt::Version::TwoY);
-    let users = BTreeMap::from([("alice".to_owned(), Secret::new(hash))]);
+    let users = BTreeMap::from([("alice".to_owned(), Secret::new(hash(CANARY)))]);
     let headers = [("X-Frame-Options".to_owned(), "deny".to_owned())];
     Arc::new(Guard::new(None, users, Arc::default(), probes, &headers))
 }
@@ -24,7 +27,7 @@ async fn serve(probes: Probes) -> Server {
     Server::guarded(vec![sample::incident()], HttpLimits::default(), guards).await
 }
 
-fn basic(said: impl AsRef<[u8]>) -> String {
+pub(super) fn basic(said: impl AsRef<[u8]>) -> String {
     format!("authorization: Basic {}\r\n", STANDARD.encode(said))
 }
 

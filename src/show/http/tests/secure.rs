@@ -8,13 +8,13 @@ use crate::config::{Probes, Secret};
 use crate::show::http::certs::{Client, Identity, Lifetime, ask};
 
 /// A CA and a server of it.
-struct World {
-    ca: Identity,
-    server: Identity,
+pub(super) struct World {
+    pub(super) ca: Identity,
+    pub(super) server: Identity,
 }
 
 impl World {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let ca = Identity::ca("ca");
         let server = ca.issue("server", &["localhost"], Lifetime::Month);
         Self { ca, server }
@@ -32,7 +32,7 @@ impl World {
         Server::guarded(vec![sample::incident()], HttpLimits::default(), guards).await
     }
 
-    fn client(&self) -> Client {
+    pub(super) fn client(&self) -> Client {
         Client {
             ca: Some(self.ca.cert.clone()),
             ..Client::default()
@@ -55,7 +55,7 @@ fn settings() -> WebTls {
     }
 }
 
-fn tls(
+pub(super) fn tls(
     server: &Identity,
     ca: &Identity,
     change: impl FnOnce(&mut WebTls),
