@@ -133,6 +133,29 @@ log: {level: error, format: json}
 }
 
 #[test]
+fn the_web_configuration_is_named_like_everything_else() {
+    let named = |vars: &[(&str, &str)], flags: &[(&str, &str)]| {
+        let http = good(GOOD, &self::vars(vars), &set(flags)).http;
+        http.web_config_file.map(|path| path.display().to_string())
+    };
+    // GOOD needs its password.
+    let password = ("PASSWORD", "x");
+    let variable = ("EVENKEEL_HTTP_WEB_CONFIG_FILE", "env.yml");
+    let flag = ("http.web_config_file", "flag.yml");
+    assert_eq!(named(&[password], &[]), None);
+    assert_eq!(
+        named(&[password, variable], &[]).as_deref(),
+        Some("env.yml")
+    );
+    assert_eq!(
+        named(&[password, variable], &[flag]).as_deref(),
+        Some("flag.yml")
+    );
+    // An empty variable is none.
+    assert_eq!(named(&[password, (variable.0, "")], &[]), None);
+}
+
+#[test]
 fn no_file_is_needed() {
     let flags = ConfigFlags {
         bootstrap: Some("b:9092".to_owned()),
