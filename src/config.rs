@@ -16,6 +16,7 @@ mod secret;
 mod tree;
 mod typed;
 mod validate;
+pub mod web;
 mod yaml;
 
 pub use flags::ConfigFlags;
@@ -25,7 +26,7 @@ pub use properties::{Judge, Properties};
 pub use reference::{markdown, sample};
 pub use secret::Secret;
 pub use tree::{
-    GROUPS_MAX, GroupSeries, LogFormat, LogLevel, Readiness, SERIES_MAX_DEFAULT,
+    GROUPS_MAX, GroupSeries, LogFormat, LogLevel, Probes, Readiness, SERIES_MAX_DEFAULT,
     SUBJECTS_MAX_DEFAULT, Tree,
 };
 pub use typed::{Config, GroupConfig, HttpConfig, KafkaConfig, LogConfig, MetricsConfig};

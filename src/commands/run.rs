@@ -90,6 +90,14 @@ pub(super) async fn listen(address: SocketAddr) -> Option<TcpListener> {
 }
 
 fn plan(config: &Config) -> Result<Plan, Exit> {
+    let web = wiring::web(&config.http).map_err(|mistakes| {
+        eprintln!("{mistakes}");
+        Exit::Config
+    })?;
+    if let (Some(web), Some(file)) = (&web, &config.http.web_config_file) {
+        let (tls, basic_auth) = (web.guard().has_tls(), web.guard().has_users());
+        tracing::info!(file = %file.display(), tls, basic_auth, "web configuration in use");
+    }
     let groups = wiring::readers(config).map_err(|mistakes| {
         tracing::error!(%mistakes, "configuration no longer holds");
         Exit::Config
@@ -111,6 +119,7 @@ fn plan(config: &Config) -> Result<Plan, Exit> {
             ..AgentStats::default()
         },
         http: HttpLimits::default(),
+        web,
     })
 }
 

@@ -75,7 +75,26 @@ section! {
         /// with the reasons, since a sidecar that is not ready takes its worker out of
         /// service; strict is 503.
         readiness: Readiness = Readiness::Lenient => "strict";
+        /// TLS, users and headers of this port: a file in the format of the Prometheus
+        /// exporters (--web.config.file works, too), see docs/security.md. It and the
+        /// files it names are watched, and a change is taken up without a restart.
+        web_config_file: Option<String> = None => "/etc/evenkeel/web.yml";
+        /// What /livez and /readyz answer to those who do not say who they are, where the
+        /// web configuration file has users: open is the status alone, since a kubelet
+        /// knows no password; protected is 401, as all other paths answer.
+        probes: Probes = Probes::Open => "protected";
     }
+}
+
+words! {
+    /// What probes answer to those who do not say who they are.
+    pub enum Probes {
+        /// The status, without reasons.
+        Open = "open",
+        /// 401.
+        Protected = "protected",
+    }
+    default Open
 }
 
 words! {

@@ -1,9 +1,10 @@
 //! The configuration after every check: what the agent runs on.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 
 use super::properties::Properties;
-use super::tree::{GroupSeries, LogFormat, LogLevel, Readiness};
+use super::tree::{GroupSeries, LogFormat, LogLevel, Probes, Readiness};
 
 /// A configuration without mistakes.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,12 +48,16 @@ pub struct GroupConfig {
 }
 
 /// Where things are served.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HttpConfig {
     /// Address and port.
     pub listen: SocketAddr,
     /// What `/readyz` answers while not everything is seen.
     pub readiness: Readiness,
+    /// The web configuration file.
+    pub web_config_file: Option<PathBuf>,
+    /// What probes answer to those who do not say who they are.
+    pub probes: Probes,
 }
 
 /// Bounds on a scrape.
