@@ -65,7 +65,11 @@ pub fn consume_as(
     // Refused by a broker it ends as if all were well, and its errors stand among the records.
     let read = talk
         .lines()
-        .find_map(|line| line.strip_prefix("Processed a total of ")?.split(' ').next())
+        .find_map(|line| {
+            line.strip_prefix("Processed a total of ")?
+                .split(' ')
+                .next()
+        })
         .and_then(|count| count.parse::<usize>().ok())
         .unwrap_or(0);
     ensure!(

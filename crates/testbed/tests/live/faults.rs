@@ -31,7 +31,11 @@ fn a_group_goes_on_when_its_coordinator_is_gone() {
     };
     let first = generation(&cluster).unwrap();
     cluster.kill(&before).unwrap();
-    let other = if before == "broker-1" { "broker-2" } else { "broker-1" };
+    let other = if before == "broker-1" {
+        "broker-2"
+    } else {
+        "broker-1"
+    };
     let after = wait_until("the coordinator to move", MAX, || {
         let now = cluster.coordinator(GROUP)?;
         Ok((now != before).then_some(now))
@@ -68,9 +72,8 @@ fn a_proxied_broker_hangs_only_for_those_who_come_through_the_proxy() {
     let mut cluster = Cluster::start(&spec(brokers, vec![WorkerSpec::default()])).unwrap();
     let through = cluster.bootstrap_of(Listener::Proxied).unwrap();
     assert_ne!(through, cluster.bootstrap());
-    let read = |bootstrap: &str, patience| {
-        consume(("connect-configs", 0), bootstrap, 1, patience).is_ok()
-    };
+    let read =
+        |bootstrap: &str, patience| consume(("connect-configs", 0), bootstrap, 1, patience).is_ok();
     let proxy = cluster.proxy("broker-1").unwrap();
     assert!(read(&through, Duration::from_secs(10)));
     proxy.set(Fault::Hang);
@@ -112,7 +115,12 @@ fn workers_in_namespaces_have_addresses_and_cables() {
     // Each worker is asked at its own address; the broker saw it come from there.
     let config = json!({"connector.class": "FixtureSource", "tasks.max": "2", "topic": "data-a"});
     cluster
-        .request("worker-2", "PUT", "/connectors/source/config", Some(&config))
+        .request(
+            "worker-2",
+            "PUT",
+            "/connectors/source/config",
+            Some(&config),
+        )
         .unwrap()
         .ok()
         .unwrap();
@@ -127,7 +135,9 @@ fn workers_in_namespaces_have_addresses_and_cables() {
     room.unplug().unwrap();
     wait_until("the unplugged worker to expire", MAX, || {
         let truth = cluster.truth(GROUP)?;
-        let last = truth.last().map(|last| (last.generation, last.member_count));
+        let last = truth
+            .last()
+            .map(|last| (last.generation, last.member_count));
         Ok(last
             .is_some_and(|(now, members)| now > generation && members == 1)
             .then_some(()))
@@ -144,7 +154,10 @@ fn names(prefix: &str) -> Vec<String> {
     [["netns", "list"], ["-br", "link"]]
         .into_iter()
         .flat_map(|args| {
-            let output = std::process::Command::new("ip").args(args).output().unwrap();
+            let output = std::process::Command::new("ip")
+                .args(args)
+                .output()
+                .unwrap();
             let text = String::from_utf8(output.stdout).unwrap();
             let names = text.lines().filter(|line| line.starts_with(prefix));
             names.map(str::to_owned).collect::<Vec<_>>()

@@ -92,7 +92,11 @@ fn rights_hold_at_once_for_workers_and_observers() {
     cluster.add_group(&group).unwrap();
 
     // A worker that may not join its group gives up.
-    let join = [Right::of(WORKER_USER, "READ", Resource::Group(GROUP.to_owned()))];
+    let join = [Right::of(
+        WORKER_USER,
+        "READ",
+        Resource::Group(GROUP.to_owned()),
+    )];
     cluster.revoke(&join).unwrap();
     cluster.spawn_worker("worker-1").unwrap();
     wait_until("the worker to be refused", MAX, || {
