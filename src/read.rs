@@ -7,4 +7,5 @@ pub mod connection;
 pub mod coordinator;
 pub mod counters;
 pub mod ffi;
+pub mod group;
 pub mod kafka;
