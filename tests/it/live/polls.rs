@@ -43,7 +43,7 @@ impl Polls {
             token_file: None,
         };
         let (sender, inputs) = mpsc::channel(256);
-        let now = Arc::new(|| evenkeel::run::clock::now());
+        let now = Arc::new(evenkeel::run::clock::now);
         let group = GROUP.to_owned();
         let handle = start(PollSettings { connection, group }, now, sender);
         handle.set_pace(Pace::Fast);
