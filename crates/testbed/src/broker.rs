@@ -222,10 +222,7 @@ impl Broker {
     /// Waits until the node accepts connections and says in its log that it started.
     pub(crate) fn await_started(&mut self, log_from: u64) -> anyhow::Result<()> {
         let log = self.log();
-        let address = match self.role {
-            Role::Controller => (Ipv4Addr::LOCALHOST, self.port()),
-            Role::Broker | Role::Combined => (self.host, self.port()),
-        };
+        let address = (self.host, self.port());
         let process = self.process_mut()?;
         let name = process.name().to_owned();
         let mut ended = None;

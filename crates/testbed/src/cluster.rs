@@ -230,6 +230,7 @@ impl Cluster {
             log: broker.log(),
             jmx: None,
             properties: None,
+            namespace: None,
         });
         let workers = self.workers.iter().map(|worker| NodeState {
             name: worker.name().to_owned(),
@@ -241,11 +242,14 @@ impl Cluster {
                 .jmx_port()
                 .map(|port| format!("http://{}:{port}/metrics", worker.host())),
             properties: Some(worker.properties_file()),
+            namespace: worker.room().map(|room| room.namespace().to_owned()),
         });
         ClusterState {
             owner_pid: std::process::id(),
             folder: self.folder.path().to_owned(),
             bootstrap: self.bootstrap(),
+            listeners: self.listeners(),
+            security: self.certificates().ok().map(|c| c.folder().to_owned()),
             groups: self.groups.clone(),
             nodes: brokers.chain(workers).collect(),
         }

@@ -61,7 +61,7 @@ impl Cluster {
             plans.push(Plan {
                 role: Role::Controller,
                 node_id: CONTROLLER_ID,
-                host,
+                host: Ipv4Addr::LOCALHOST,
                 doors: vec![Door::new(Listener::Plaintext, controller)],
                 proxy: None,
             });

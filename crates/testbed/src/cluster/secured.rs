@@ -1,11 +1,14 @@
 //! What a secured or unreliable cluster can do beyond others: rights, forms of access, faults.
 
+use std::fs;
 use std::path::PathBuf;
 
 use anyhow::{Context, ensure};
+use serde_json::json;
 
 use super::Cluster;
 use crate::admin;
+use crate::group::Group;
 use crate::properties::{self, Properties};
 use crate::proxy::Proxy;
 use crate::security::{
@@ -79,6 +82,20 @@ impl Cluster {
         self.change_rights(&Change::Revoke(rights))
     }
 
+    /// Gives a user another password for SCRAM; PLAIN keeps the one it started with.
+    ///
+    /// # Errors
+    /// When there is no such user or the brokers refuse.
+    pub fn set_password(&self, user: &str, password: &str) -> anyhow::Result<()> {
+        let user = User {
+            password: password.to_owned(),
+            ..self.user(user)?.clone()
+        };
+        let users = [user];
+        let users = Change::Users(&users);
+        change(&self.cache, self.version, &self.bootstrap(), &users)
+    }
+
     fn change_rights(&self, rights: &Change<'_>) -> anyhow::Result<()> {
         ensure!(
             self.secured()?.security.acls,
@@ -150,13 +167,68 @@ impl Cluster {
         Ok(file)
     }
 
-    /// The settings of librdkafka for evenkeel's own user.
+    /// Writes a configuration of evenkeel as its own user and gives the file. `properties` of
+    /// librdkafka win over those of the access.
     ///
     /// # Errors
-    /// When the cluster does not have this access.
-    pub fn agent_properties(&self, access: Access) -> anyhow::Result<Properties> {
+    /// When the cluster does not have this access, or the group.
+    pub fn agent_file(
+        &self,
+        (name, group_id): (&str, &str),
+        access: Access,
+        properties: &Properties,
+    ) -> anyhow::Result<PathBuf> {
+        let group = self.group(group_id)?;
         let secured = self.secured()?;
-        let user = secured.user(AGENT_USER)?;
-        Ok(access.librdkafka(user, &secured.certificates))
+        let mut all = access.librdkafka(secured.user(AGENT_USER)?, &secured.certificates);
+        all.extend(properties.clone());
+        let text = json!({
+            "kafka": {
+                "bootstrap": self.bootstrap_of(access.listener())?,
+                "properties": all,
+            },
+            "groups": [{
+                "group": group.group_id,
+                "config_topic": group.config_topic,
+                "status_topic": group.status_topic,
+            }],
+        });
+        // JSON is YAML, too.
+        let file = secured.certificates.file(&format!("{name}.yaml"));
+        fs::write(&file, serde_json::to_vec_pretty(&text)?)
+            .with_context(|| format!("write {}", file.display()))?;
+        Ok(file)
+    }
+
+    /// Writes files for all forms of access, for tests by hand; gives their folder.
+    ///
+    /// # Errors
+    /// When a file cannot be written.
+    pub fn hand_files(&self) -> anyhow::Result<PathBuf> {
+        let secured = self.secured()?;
+        for access in Access::ALL {
+            self.client_file(AGENT_USER, access)?;
+            if let Some(group) = self.groups.first() {
+                let name = format!("{AGENT_USER}-{access}");
+                self.agent_file((&name, &group.group_id), access, &Properties::new())?;
+            }
+        }
+        Ok(secured.certificates.folder().to_owned())
+    }
+
+    /// The listeners of the brokers, each with its `bootstrap.servers`.
+    pub(super) fn listeners(&self) -> Vec<(String, String)> {
+        Listener::ALL
+            .into_iter()
+            .filter_map(|listener| {
+                let bootstrap = self.bootstrap_of(listener).ok()?;
+                Some((listener.name().to_owned(), bootstrap))
+            })
+            .collect()
+    }
+
+    fn group(&self, group_id: &str) -> anyhow::Result<&Group> {
+        let found = self.groups.iter().find(|group| group.group_id == group_id);
+        found.with_context(|| format!("no group {group_id}"))
     }
 }

@@ -17,10 +17,13 @@ use crate::jars::JarCache;
 use crate::tools::Tools;
 
 /// Part of the kept folder's name; a change of what is made below needs another.
-const EDITION: u32 = 1;
+const EDITION: u32 = 2;
 
 /// The file with the password of all stores.
 const PASSWORD: &str = "store.password";
+
+/// The subfolder with what nobody needs afterwards: requests, and the authorities' books.
+const WORK: &str = "work";
 
 /// The authority that brokers and clients of a cluster trust, and one that they do not.
 const OURS: &str = "ca";
@@ -66,6 +69,9 @@ impl Certificates {
         fs::create_dir_all(&folder).with_context(|| format!("create {}", folder.display()))?;
         for entry in fs::read_dir(&kept).with_context(|| format!("read {}", kept.display()))? {
             let entry = entry?;
+            if entry.file_type()?.is_dir() {
+                continue;
+            }
             fs::copy(entry.path(), folder.join(entry.file_name()))
                 .with_context(|| format!("copy {}", entry.path().display()))?;
         }
@@ -112,6 +118,7 @@ fn make(
     users: &[&str],
 ) -> anyhow::Result<()> {
     fs::write(folder.join(PASSWORD), random_id()?)?;
+    fs::create_dir(folder.join(WORK))?;
     for authority in [OURS, OTHER] {
         found(folder, authority)?;
     }
@@ -191,11 +198,12 @@ fn found(folder: &Path, name: &str) -> anyhow::Result<()> {
         .args(["-days", "7300", "-subj", &format!("/CN=testbed {name}")])
         .args(["-keyout", &format!("{name}.key")])
         .args(["-out", &format!("{name}.pem")]))?;
-    fs::write(folder.join(format!("{name}.index")), "")?;
+    fs::write(folder.join(WORK).join(format!("{name}.index")), "")?;
     fs::write(
-        folder.join(format!("{name}.cnf")),
+        folder.join(WORK).join(format!("{name}.cnf")),
         format!(
-            "[ca]\ndefault_ca = this\n[this]\ndatabase = {name}.index\nnew_certs_dir = .\n\
+            "[ca]\ndefault_ca = this\n[this]\ndatabase = {WORK}/{name}.index\n\
+             new_certs_dir = {WORK}\n\
              certificate = {name}.pem\nprivate_key = {name}.key\nrand_serial = yes\n\
              default_md = sha256\nunique_subject = no\npolicy = any\n\
              [any]\ncommonName = supplied\n"
@@ -207,16 +215,17 @@ fn found(folder: &Path, name: &str) -> anyhow::Result<()> {
 fn issue(tools: &Tools, folder: &Path, leaf: &Leaf) -> anyhow::Result<()> {
     let name = &leaf.name;
     let file = |ending: &str| format!("{name}.{ending}");
-    fs::write(folder.join(file("ext")), leaf.extensions())?;
+    let work = |ending: &str| format!("{WORK}/{name}.{ending}");
+    fs::write(folder.join(work("ext")), leaf.extensions())?;
     run(openssl(folder)
         .args(["req", "-new", "-newkey", "rsa:2048", "-nodes"])
         .args(["-subj", &format!("/CN={}", leaf.common_name)])
-        .args(["-keyout", &file("key"), "-out", &file("csr")]))?;
+        .args(["-keyout", &file("key"), "-out", &work("csr")]))?;
     run(openssl(folder)
         .args(["ca", "-batch", "-notext"])
-        .args(["-config", &format!("{}.cnf", leaf.authority)])
+        .args(["-config", &format!("{WORK}/{}.cnf", leaf.authority)])
         .args(["-startdate", leaf.validity.0, "-enddate", leaf.validity.1])
-        .args(["-extfile", &file("ext"), "-in", &file("csr")])
+        .args(["-extfile", &work("ext"), "-in", &work("csr")])
         .args(["-out", &file("pem")]))?;
     let read = |file: String| fs::read_to_string(folder.join(file));
     let both = [
@@ -227,11 +236,11 @@ fn issue(tools: &Tools, folder: &Path, leaf: &Leaf) -> anyhow::Result<()> {
     fs::write(folder.join(file("both.pem")), both.concat())?;
     run(openssl(folder)
         .args(["pkcs12", "-export", "-in", &file("both.pem")])
-        .args(["-name", name, "-out", &file("openssl.p12")])
+        .args(["-name", name, "-out", &work("openssl.p12")])
         .args(["-passout", &format!("file:{PASSWORD}")]))?;
     run(keytool(tools, folder)
         .args(["-importkeystore", "-noprompt", "-srcstoretype", "PKCS12"])
-        .args(["-srckeystore", &file("openssl.p12")])
+        .args(["-srckeystore", &work("openssl.p12")])
         .args(["-srcstorepass:file", PASSWORD])
         .args(["-destkeystore", &file("p12"), "-deststoretype", "PKCS12"])
         .args(["-deststorepass:file", PASSWORD]))

@@ -20,6 +20,15 @@ pub enum Listener {
 }
 
 impl Listener {
+    /// All that a broker may have.
+    pub const ALL: [Listener; 5] = [
+        Listener::Plaintext,
+        Listener::SaslSsl,
+        Listener::Ssl,
+        Listener::SaslPlaintext,
+        Listener::Proxied,
+    ];
+
     /// Those that a secured broker has in addition.
     pub const SECURED: [Listener; 3] = [Listener::SaslSsl, Listener::Ssl, Listener::SaslPlaintext];
 

@@ -97,11 +97,15 @@ fn workers_in_namespaces_have_addresses_and_cables() {
         security: Some(Security::new().unwrap()),
         ..BrokerSpec::default()
     };
-    let secured = WorkerSpec {
-        access: Access::Scram512,
+    let plain = WorkerSpec {
+        scheduled_delay_ms: 2_000,
         ..WorkerSpec::default()
     };
-    let workers = vec![WorkerSpec::default(), secured];
+    let secured = WorkerSpec {
+        access: Access::Scram512,
+        ..plain.clone()
+    };
+    let workers = vec![plain, secured];
     let mut cluster = Cluster::start(&spec(brokers, workers)).unwrap();
     let hosts: Vec<Ipv4Addr> = cluster.workers().iter().map(|w| w.host()).collect();
     assert_ne!(hosts[0], hosts[1]);
