@@ -16,6 +16,7 @@ mod secret;
 mod tree;
 mod typed;
 mod validate;
+pub mod worker;
 mod yaml;
 
 pub use flags::ConfigFlags;

@@ -1,0 +1,7 @@
+//! The worker's own settings.
+
+mod jaas;
+pub mod properties_file;
+
+#[cfg(test)]
+mod tests;
