@@ -3,15 +3,18 @@
 //! everything that is wrong at once.
 
 mod check;
+mod connection;
 mod describe;
 mod flags;
 #[cfg(test)]
 pub(crate) mod golden;
+mod groups;
 mod load;
 mod mistake;
 mod overlay;
 mod properties;
 mod reference;
+mod refused;
 mod secret;
 mod tree;
 mod typed;
@@ -20,6 +23,7 @@ pub mod worker;
 mod yaml;
 
 pub use flags::ConfigFlags;
+pub use groups::Origin;
 pub use load::{Loaded, Override, Sources, load};
 pub use mistake::{Mistake, Mistakes};
 pub use properties::{Judge, Properties};
@@ -28,5 +32,8 @@ pub use secret::Secret;
 pub use tree::{
     GROUPS_MAX, LogFormat, LogLevel, Readiness, SERIES_MAX_DEFAULT, SUBJECTS_MAX_DEFAULT, Tree,
 };
-pub use typed::{Config, GroupConfig, HttpConfig, KafkaConfig, LogConfig, MetricsConfig};
-pub use validate::{refused, validate};
+pub use typed::{
+    Config, ConnectionConfig, GroupConfig, HttpConfig, KafkaConfig, LogConfig, MetricsConfig,
+};
+pub use validate::validate;
+pub use refused::refused;

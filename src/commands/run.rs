@@ -17,6 +17,7 @@ use crate::show::view::{AgentStats, BuildInfo, SeriesLimits};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
+  evenkeel run --worker-properties /etc/kafka/connect-distributed.properties
   evenkeel run --bootstrap broker:9092 --group connect-cluster \\
       --config-topic connect-configs --status-topic connect-status
   evenkeel run --config /etc/evenkeel/evenkeel.yaml --listen 127.0.0.1:9790")]
@@ -47,10 +48,7 @@ async fn watch(config: &Config) -> Exit {
             return Exit::Failed;
         }
     };
-    let plan = match plan(config) {
-        Ok(plan) => plan,
-        Err(exit) => return exit,
-    };
+    let plan = plan(config);
     let address = config.http.listen;
     let Some(listener) = listen(address).await else {
         return Exit::Failed;
@@ -89,13 +87,9 @@ pub(super) async fn listen(address: SocketAddr) -> Option<TcpListener> {
     }
 }
 
-fn plan(config: &Config) -> Result<Plan, Exit> {
-    let groups = wiring::readers(config).map_err(|mistakes| {
-        tracing::error!(%mistakes, "configuration no longer holds");
-        Exit::Config
-    })?;
-    Ok(Plan {
-        groups,
+fn plan(config: &Config) -> Plan {
+    Plan {
+        groups: wiring::readers(config),
         readiness: config.http.readiness,
         series: SeriesLimits {
             series_max: config.metrics.series_max,
@@ -103,14 +97,12 @@ fn plan(config: &Config) -> Result<Plan, Exit> {
         },
         agent: AgentStats {
             build: build(),
-            principal: config
-                .kafka
-                .properties
-                .principal(&|name| std::env::var(name).ok()),
+            // Groups with workers of their own may have others; each group knows its own.
+            principal: config.groups.first().and_then(|group| group.principal.clone()),
             ..AgentStats::default()
         },
         http: HttpLimits::default(),
-    })
+    }
 }
 
 /// The program, as it describes itself.

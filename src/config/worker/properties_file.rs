@@ -78,6 +78,11 @@ pub(super) fn bytes(file: &Path, bytes_max: u64) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
+/// Whether a small file can be read, or why not.
+pub(in crate::config) fn readable(file: &Path) -> Result<(), String> {
+    bytes(file, FILE_BYTES_MAX).map(|_| ())
+}
+
 /// The entries in order, the later of two equal names after the earlier.
 ///
 /// # Errors
@@ -108,16 +113,16 @@ struct Lines<'a> {
 }
 
 impl Lines<'_> {
-    /// The next letter; a carriage return takes its line feed along and counts as one.
+    /// The next letter. A carriage return with its line feed comes as `\r`, any other end
+    /// of a line as `\n`.
     fn next(&mut self) -> Option<char> {
         let letter = self.letters.next()?;
-        if letter == '\r' {
-            self.letters.next_if_eq(&'\n');
+        if !is_end(letter) {
+            return Some(letter);
         }
-        if is_end(letter) {
-            self.line += 1;
-        }
-        Some(letter)
+        self.line += 1;
+        let has_feed = letter == '\r' && self.letters.next_if_eq(&'\n').is_some();
+        Some(if has_feed { '\r' } else { '\n' })
     }
 
     /// The next logical line and where it begins.
@@ -163,7 +168,8 @@ impl Lines<'_> {
                 at_start = true;
                 is_continued = true;
                 is_escaped = false;
-                if self.letters.peek().is_none() {
+                // Java's reader sees the end of the file here only after a single letter.
+                if letter == '\n' && self.letters.peek().is_none() {
                     return Some((began, letters));
                 }
             } else {
