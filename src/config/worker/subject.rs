@@ -106,7 +106,7 @@ fn escaped(text: &str) -> String {
     for (index, letter) in text.chars().enumerate() {
         let is_edge = (index == 0 && matches!(letter, ' ' | '#'))
             || (index + 1 == count && letter == ' ');
-        if is_edge || matches!(letter, ',' | '+' | '"' | '\\' | '<' | '>' | ';') {
+        if is_edge || matches!(letter, ',' | '=' | '+' | '"' | '\\' | '<' | '>' | ';') {
             out.push('\\');
         }
         out.push(letter);

@@ -11,3 +11,14 @@ pub(super) fn cell(text: &str) -> String {
     }
     String::from_utf16_lossy(&units)
 }
+
+/// The path of a store that keytool made.
+pub(super) fn store_path(name: &str) -> String {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/worker_file/stores");
+    format!("{folder}/{name}")
+}
+
+/// Its bytes.
+pub(super) fn store(name: &str) -> Vec<u8> {
+    std::fs::read(store_path(name)).unwrap()
+}
