@@ -28,6 +28,7 @@ pub use load::{Loaded, Override, Sources, load};
 pub use mistake::{Mistake, Mistakes};
 pub use properties::{Judge, Properties};
 pub use reference::{markdown, sample};
+pub use refused::refused;
 pub use secret::Secret;
 pub use tree::{
     GROUPS_MAX, LogFormat, LogLevel, Readiness, SERIES_MAX_DEFAULT, SUBJECTS_MAX_DEFAULT, Tree,
@@ -36,4 +37,3 @@ pub use typed::{
     Config, ConnectionConfig, GroupConfig, HttpConfig, KafkaConfig, LogConfig, MetricsConfig,
 };
 pub use validate::validate;
-pub use refused::refused;

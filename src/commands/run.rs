@@ -98,7 +98,10 @@ fn plan(config: &Config) -> Plan {
         agent: AgentStats {
             build: build(),
             // Groups with workers of their own may have others; each group knows its own.
-            principal: config.groups.first().and_then(|group| group.principal.clone()),
+            principal: config
+                .groups
+                .first()
+                .and_then(|group| group.principal.clone()),
             ..AgentStats::default()
         },
         http: HttpLimits::default(),

@@ -68,7 +68,11 @@ pub(super) fn mistakes(
         let read = super::worker::properties_file::readable(file.as_ref());
         if let Err(what) = read {
             let told = format!("{file}: {what}");
-            found.push(Mistake::new("kafka.token_file", told, "a file with the token"));
+            found.push(Mistake::new(
+                "kafka.token_file",
+                told,
+                "a file with the token",
+            ));
         }
     }
     found
@@ -110,11 +114,17 @@ pub(super) fn judged(config: &Config, workers: &Workers, judge: Judge) -> Vec<Mi
         };
         for (name, why) in judge(&group.connection.properties) {
             let key = format!("groups[{index}].worker_properties");
-            let translated = name.as_ref().and_then(|name| worker.connection.properties.get(name));
+            let translated = name
+                .as_ref()
+                .and_then(|name| worker.connection.properties.get(name));
             let mistake = match (&name, translated) {
                 (Some(name), Some((_, source))) => Mistake {
                     origin: Some(source.clone()),
-                    ..Mistake::new(key, format!("what makes {name} wrong"), "what librdkafka takes")
+                    ..Mistake::new(
+                        key,
+                        format!("what makes {name} wrong"),
+                        "what librdkafka takes",
+                    )
                 },
                 // One of kafka.properties, judged there.
                 (Some(_), None) => continue,
@@ -153,7 +163,9 @@ pub(super) fn origins(config: &Config, tree: &Tree, workers: &Workers) -> Vec<Or
                 source,
             });
         }
-        if let (None, Some((file, source))) = (&tree.kafka.token_file, &worker.connection.token_file) {
+        if let (None, Some((file, source))) =
+            (&tree.kafka.token_file, &worker.connection.token_file)
+        {
             origins.push(Origin {
                 key: format!("groups[{index}]: token file"),
                 value: Some(file.display().to_string()),
@@ -186,7 +198,9 @@ fn connection(
     }
     if !kafka.bootstrap.is_empty() {
         let brokers = super::secret::Secret::new(kafka.bootstrap.as_str());
-        connection.properties.insert("bootstrap.servers".to_owned(), brokers);
+        connection
+            .properties
+            .insert("bootstrap.servers".to_owned(), brokers);
     }
     let (own, _) = kafka.properties.looked_up(env);
     connection.properties.extend(own);
@@ -201,9 +215,9 @@ fn named(
     own: &Properties,
     resolved: &std::collections::BTreeMap<String, super::secret::Secret>,
 ) -> Vec<PathBuf> {
-    let locations = resolved.iter().filter(|(name, value)| {
-        name.ends_with(".location") && value.expose() != "probe"
-    });
+    let locations = resolved
+        .iter()
+        .filter(|(name, value)| name.ends_with(".location") && value.expose() != "probe");
     let locations = locations.map(|(_, value)| PathBuf::from(value.expose()));
     own.files().into_iter().chain(locations).collect()
 }

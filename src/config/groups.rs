@@ -54,9 +54,7 @@ pub(super) fn fill(
     for (index, group) in tree.groups.iter_mut().enumerate() {
         let key = format!("groups[{index}].worker_properties");
         let path = group.worker_properties.clone();
-        let file = path
-            .as_deref()
-            .map(|path| (Path::new(path), key.as_str()));
+        let file = path.as_deref().map(|path| (Path::new(path), key.as_str()));
         if file.is_none() && !worker::is_used(vars) {
             workers.each.push(None);
             continue;
@@ -66,7 +64,11 @@ pub(super) fn fill(
             ("config_topic", !group.config_topic.is_empty()),
             ("status_topic", !group.status_topic.is_empty()),
         ];
-        let set: Vec<_> = set.iter().filter(|(_, set)| *set).map(|(key, _)| *key).collect();
+        let set: Vec<_> = set
+            .iter()
+            .filter(|(_, set)| *set)
+            .map(|(key, _)| *key)
+            .collect();
         let place = Place {
             file,
             vars,
@@ -141,7 +143,10 @@ impl Workers {
             let worker = worker.as_ref();
             // A worker whose settings could not be read has had its mistake told.
             worker.is_some_and(|worker| {
-                worker.connection.properties.contains_key("bootstrap.servers")
+                worker
+                    .connection
+                    .properties
+                    .contains_key("bootstrap.servers")
                     || worker.has_mistakes
             })
         };

@@ -160,7 +160,10 @@ impl Sources<'_> {
                 .cloned(),
         );
         let is_whole = !workers.has_any();
-        let judged = tree.kafka.properties.judged(&env, judge, &mistakes, is_whole);
+        let judged = tree
+            .kafka
+            .properties
+            .judged(&env, judge, &mistakes, is_whole);
         mistakes.extend(judged);
         mistakes.append(&mut wrong);
         if let (true, Ok(config)) = (mistakes.is_empty(), &result) {

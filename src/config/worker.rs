@@ -5,6 +5,7 @@
 mod environment;
 mod jaas;
 mod names;
+pub(super) mod principal;
 pub mod properties_file;
 mod providers;
 mod rest;
@@ -12,7 +13,6 @@ mod sasl;
 mod security;
 mod settings;
 mod stores;
-pub(super) mod principal;
 mod subject;
 mod tls;
 mod translate;
@@ -23,8 +23,8 @@ use std::path::{Path, PathBuf};
 use evenkeel_core::facts::input::WorkerSetting;
 
 use super::mistake::Mistake;
-use super::typed::Config;
 use super::secret::Secret;
+use super::typed::Config;
 use settings::{Found, Settings};
 use translate::Over;
 
@@ -85,7 +85,9 @@ pub(super) struct Place<'a> {
 #[must_use]
 pub fn files(config: &Config) -> Vec<PathBuf> {
     let groups = config.groups.iter();
-    let files: BTreeSet<_> = groups.flat_map(|group| group.files.iter().cloned()).collect();
+    let files: BTreeSet<_> = groups
+        .flat_map(|group| group.files.iter().cloned())
+        .collect();
     files.into_iter().collect()
 }
 

@@ -18,10 +18,17 @@ pub(super) fn own_worker(settings: &mut Settings<'_>) -> Option<Found> {
     let scheme = settings.look_if_known("rest.advertised.listener");
     let scheme = match scheme.map(|found| found.text().to_lowercase()) {
         Some(scheme) if !scheme.is_empty() => scheme,
-        _ if listeners.iter().any(|(listener, _)| listener.scheme == "http") => "http".to_owned(),
+        _ if listeners
+            .iter()
+            .any(|(listener, _)| listener.scheme == "http") =>
+        {
+            "http".to_owned()
+        }
         _ => "https".to_owned(),
     };
-    let listener = listeners.iter().find(|(listener, _)| listener.scheme == scheme);
+    let listener = listeners
+        .iter()
+        .find(|(listener, _)| listener.scheme == scheme);
     let advertised = settings.look_if_known("rest.advertised.host.name");
     let (host, source) = match (advertised, listener) {
         (Some(found), _) if !found.text().is_empty() => {
@@ -36,7 +43,11 @@ pub(super) fn own_worker(settings: &mut Settings<'_>) -> Option<Found> {
         return None;
     }
     let port = settings.look_if_known("rest.advertised.port");
-    let port = match port.as_ref().map(Found::text).filter(|port| !port.is_empty()) {
+    let port = match port
+        .as_ref()
+        .map(Found::text)
+        .filter(|port| !port.is_empty())
+    {
         Some(port) => port.parse::<u16>().ok()?,
         None => listener?.0.port,
     };
@@ -57,8 +68,13 @@ pub(super) fn own_worker(settings: &mut Settings<'_>) -> Option<Found> {
 /// `rest.host.name` and `rest.port`.
 fn listeners(settings: &mut Settings<'_>) -> Vec<(Listener, String)> {
     if let Some(found) = settings.look_if_known("listeners") {
-        let all = found.text().split(',').filter_map(|text| listener(text.trim()));
-        let all: Vec<_> = all.map(|listener| (listener, found.source.clone())).collect();
+        let all = found
+            .text()
+            .split(',')
+            .filter_map(|text| listener(text.trim()));
+        let all: Vec<_> = all
+            .map(|listener| (listener, found.source.clone()))
+            .collect();
         if !all.is_empty() {
             return all;
         }
@@ -68,7 +84,9 @@ fn listeners(settings: &mut Settings<'_>) -> Vec<(Listener, String)> {
     let port = port.and_then(|port| port.text().parse().ok());
     let listener = Listener {
         scheme: "http".to_owned(),
-        host: host.as_ref().map_or(String::new(), |host| host.text().to_owned()),
+        host: host
+            .as_ref()
+            .map_or(String::new(), |host| host.text().to_owned()),
         port: port.unwrap_or(8083),
     };
     let source = host.map_or("the default listener".to_owned(), |host| host.source);

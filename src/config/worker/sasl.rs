@@ -18,8 +18,7 @@ const RETRIEVER: &str = "sasl.oauthbearer.jwt.retriever.class";
 
 /// What a login needs if it is to be had in another way.
 const INSTEAD: &str = "set sasl.mechanism, sasl.username and sasl.password in kafka.properties";
-const TOKEN_INSTEAD: &str =
-    "keep a fresh token in a file and name it in kafka.token_file, with kafka.properties.sasl.mechanism: OAUTHBEARER";
+const TOKEN_INSTEAD: &str = "keep a fresh token in a file and name it in kafka.token_file, with kafka.properties.sasl.mechanism: OAUTHBEARER";
 
 /// Translates the login.
 pub(super) fn translate(settings: &mut Settings<'_>, over: Over<'_>, out: &mut Translated) {
@@ -65,12 +64,7 @@ fn mechanism(settings: &mut Settings<'_>, over: Over<'_>) -> Option<(String, Str
 }
 
 /// PLAIN and SCRAM: a name and a password.
-fn password(
-    settings: &mut Settings<'_>,
-    over: Over<'_>,
-    modules: &[&str],
-    out: &mut Translated,
-) {
+fn password(settings: &mut Settings<'_>, over: Over<'_>, modules: &[&str], out: &mut Translated) {
     let names = [("sasl.username", "username"), ("sasl.password", "password")];
     if names.iter().all(|(name, _)| over.has_any(&[name])) {
         return;
@@ -81,7 +75,11 @@ fn password(
     let Some((login, source)) = login(settings, modules) else {
         return;
     };
-    if login.options.get("tokenauth").is_some_and(|value| value.expose() == "true") {
+    if login
+        .options
+        .get("tokenauth")
+        .is_some_and(|value| value.expose() == "true")
+    {
         let told = "a delegation token (tokenauth)";
         settings.wrong(JAAS, told, "a user's password", INSTEAD);
         return;
@@ -104,13 +102,19 @@ fn password(
 /// that are understood. Those that are not are told.
 fn has_default_classes(settings: &mut Settings<'_>, known: &[&str]) -> bool {
     let defaults = [
-        ("sasl.login.class", &["authenticator.DefaultLogin"][..], &[][..]),
+        (
+            "sasl.login.class",
+            &[
+                "authenticator.DefaultLogin",
+                "oauthbearer.internals.OAuthBearerRefreshingLogin",
+            ][..],
+            &[][..],
+        ),
         (
             "sasl.client.callback.handler.class",
             &[
                 "authenticator.SaslClientCallbackHandler",
                 "oauthbearer.internals.OAuthBearerSaslClientCallbackHandler",
-                "scram.internals.ScramSaslClientProvider",
             ],
             &[],
         ),
@@ -180,7 +184,8 @@ fn token(settings: &mut Settings<'_>, over: Over<'_>, out: &mut Translated) {
     if over.has_token_file || over.has_any(&OWN) {
         return;
     }
-    const UNSECURED: &str = "oauthbearer.internals.unsecured.OAuthBearerUnsecuredLoginCallbackHandler";
+    const UNSECURED: &str =
+        "oauthbearer.internals.unsecured.OAuthBearerUnsecuredLoginCallbackHandler";
     const FROM_URL: [&str; 2] = [
         "oauthbearer.OAuthBearerLoginCallbackHandler",
         "oauthbearer.secured.OAuthBearerLoginCallbackHandler",
@@ -192,7 +197,9 @@ fn token(settings: &mut Settings<'_>, over: Over<'_>, out: &mut Translated) {
         return;
     };
     let handler = settings.text(LOGIN_HANDLER);
-    let class = handler.as_ref().and_then(|found| found.text().strip_prefix(PACKAGE));
+    let class = handler
+        .as_ref()
+        .and_then(|found| found.text().strip_prefix(PACKAGE));
     if class.is_some_and(|class| FROM_URL.contains(&class)) {
         token_file(settings, &login, out);
     } else {
@@ -201,7 +208,10 @@ fn token(settings: &mut Settings<'_>, over: Over<'_>, out: &mut Translated) {
 }
 
 fn token_file(settings: &mut Settings<'_>, login: &Login, out: &mut Translated) {
-    let kept = ["oauthbearer.DefaultJwtRetriever", "oauthbearer.FileJwtRetriever"];
+    let kept = [
+        "oauthbearer.DefaultJwtRetriever",
+        "oauthbearer.FileJwtRetriever",
+    ];
     match settings.look(RETRIEVER) {
         Lookup::Broken => return,
         Lookup::Found(found) if !found.text().is_empty() => {
@@ -214,7 +224,11 @@ fn token_file(settings: &mut Settings<'_>, login: &Login, out: &mut Translated) 
         }
         Lookup::Absent | Lookup::Found(_) => {}
     }
-    if login.options.keys().any(|name| name.starts_with("extension_")) {
+    if login
+        .options
+        .keys()
+        .any(|name| name.starts_with("extension_"))
+    {
         let told = "extensions of the login";
         settings.wrong(JAAS, told, "none: a token from a file carries none", "");
         return;
@@ -222,7 +236,12 @@ fn token_file(settings: &mut Settings<'_>, login: &Login, out: &mut Translated) 
     let found = match settings.look(TOKEN_URL) {
         Lookup::Broken => return,
         Lookup::Absent => {
-            settings.wrong(TOKEN_URL, "nothing", "file:/path/of/the/token", TOKEN_INSTEAD);
+            settings.wrong(
+                TOKEN_URL,
+                "nothing",
+                "file:/path/of/the/token",
+                TOKEN_INSTEAD,
+            );
             return;
         }
         Lookup::Found(found) => found,
@@ -315,7 +334,10 @@ fn unsecured(settings: &mut Settings<'_>, login: &Login, source: &str, out: &mut
         }
     }
     let is_plain = |text: &str| !text.is_empty() && !text.contains([' ', '"', '=']);
-    if !config.iter().all(|(name, value)| is_plain(name) && is_plain(value)) {
+    if !config
+        .iter()
+        .all(|(name, value)| is_plain(name) && is_plain(value))
+    {
         let told = "a value with a blank or a sign in it, or an empty one";
         settings.wrong(JAAS, told, "letters that need no quotes", TOKEN_INSTEAD);
         return;

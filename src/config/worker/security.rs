@@ -27,10 +27,7 @@ pub(super) const SETTINGS: [(&str, Verdict); 69] = [
     ("sasl.client.callback.handler.class", Translated),
     ("sasl.jaas.config", Translated),
     ("sasl.kerberos.kinit.cmd", Harmless(KERBEROS)),
-    (
-        "sasl.kerberos.min.time.before.relogin",
-        Harmless(KERBEROS),
-    ),
+    ("sasl.kerberos.min.time.before.relogin", Harmless(KERBEROS)),
     ("sasl.kerberos.service.name", Harmless(KERBEROS)),
     ("sasl.kerberos.ticket.renew.jitter", Harmless(KERBEROS)),
     (
@@ -130,7 +127,9 @@ pub(super) const SETTINGS: [(&str, Verdict); 69] = [
     ("ssl.endpoint.identification.algorithm", Translated),
     (
         "ssl.engine.factory.class",
-        Refused("set ssl.ca.location, and ssl.certificate.location with ssl.key.location, in kafka.properties"),
+        Refused(
+            "set ssl.ca.location, and ssl.certificate.location with ssl.key.location, in kafka.properties",
+        ),
     ),
     ("ssl.key.password", Translated),
     ("ssl.keymanager.algorithm", Harmless(JAVA_TLS)),

@@ -13,8 +13,14 @@ const KEYWORDS: [(&[u8], &str); 9] = [
     (&[0x55, 4, 9], "STREET"),
     (&[0x55, 4, 10], "O"),
     (&[0x55, 4, 11], "OU"),
-    (&[0x09, 0x92, 0x26, 0x89, 0x93, 0xf2, 0x2c, 0x64, 1, 25], "DC"),
-    (&[0x09, 0x92, 0x26, 0x89, 0x93, 0xf2, 0x2c, 0x64, 1, 1], "UID"),
+    (
+        &[0x09, 0x92, 0x26, 0x89, 0x93, 0xf2, 0x2c, 0x64, 1, 25],
+        "DC",
+    ),
+    (
+        &[0x09, 0x92, 0x26, 0x89, 0x93, 0xf2, 0x2c, 0x64, 1, 1],
+        "UID",
+    ),
 ];
 
 const SEQUENCE: u8 = 0x30;
@@ -104,8 +110,8 @@ fn escaped(text: &str) -> String {
     let mut out = String::new();
     let count = text.chars().count();
     for (index, letter) in text.chars().enumerate() {
-        let is_edge = (index == 0 && matches!(letter, ' ' | '#'))
-            || (index + 1 == count && letter == ' ');
+        let is_edge =
+            (index == 0 && matches!(letter, ' ' | '#')) || (index + 1 == count && letter == ' ');
         if is_edge || matches!(letter, ',' | '=' | '+' | '"' | '\\' | '<' | '>' | ';') {
             out.push('\\');
         }

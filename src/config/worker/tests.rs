@@ -14,7 +14,10 @@ pub(super) fn cell(text: &str) -> String {
 
 /// The path of a store that keytool made.
 pub(super) fn store_path(name: &str) -> String {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/worker_file/stores");
+    let folder = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/tests/fixtures/worker_file/stores"
+    );
     format!("{folder}/{name}")
 }
 

@@ -83,7 +83,12 @@ fn ciphers(found: &Found, settings: &mut Settings<'_>, out: &mut Translated) {
             .any(|prefix| suite.starts_with(prefix));
         if name == "(NONE)" && suite != "TLS_EMPTY_RENEGOTIATION_INFO_SCSV" {
             let hint = "set kafka.properties.ssl.cipher.suites, in OpenSSL's spelling";
-            settings.wrong(NAME, "a suite that OpenSSL does not have", "suites it has", hint);
+            settings.wrong(
+                NAME,
+                "a suite that OpenSSL does not have",
+                "suites it has",
+                hint,
+            );
             return;
         }
         if !is_newest && name != "(NONE)" {
@@ -167,7 +172,13 @@ fn identity(settings: &mut Settings<'_>, out: &mut Translated) {
     const CHAIN: &str = "ssl.keystore.certificate.chain";
     const KEY: &str = "ssl.keystore.key";
     const LOCATION: &str = "ssl.keystore.location";
-    let lookups = [CHAIN, KEY, LOCATION, "ssl.keystore.password", "ssl.key.password"];
+    let lookups = [
+        CHAIN,
+        KEY,
+        LOCATION,
+        "ssl.keystore.password",
+        "ssl.key.password",
+    ];
     let [chain, key, location, password, key_password] = lookups.map(|name| settings.look(name));
     if [&chain, &key, &location].contains(&&Lookup::Broken) {
         return;
@@ -282,7 +293,9 @@ fn store_wrong(
         StoreError::Jceks => converted(" -srcstoretype JCEKS"),
         StoreError::OldCipher => converted(""),
         StoreError::Password => "set the password that goes with it".to_owned(),
-        StoreError::KeyPassword => "set ssl.key.password; a key is PKCS8, or what OpenSSL reads".to_owned(),
+        StoreError::KeyPassword => {
+            "set ssl.key.password; a key is PKCS8, or what OpenSSL reads".to_owned()
+        }
         _ => format!("set {instead} in kafka.properties"),
     };
     settings.wrong(name, &found, "PEM or PKCS12", &hint);

@@ -95,11 +95,7 @@ fn brokers(settings: &mut Settings<'_>, out: &mut Translated) {
 }
 
 /// The protocol in force, in small letters; `None` where it is wrong.
-fn protocol(
-    settings: &mut Settings<'_>,
-    over: Over<'_>,
-    out: &mut Translated,
-) -> Option<String> {
+fn protocol(settings: &mut Settings<'_>, over: Over<'_>, out: &mut Translated) -> Option<String> {
     const NAME: &str = "security.protocol";
     if let Some(protocol) = over.get(NAME) {
         return Some(protocol.to_lowercase());
@@ -151,7 +147,12 @@ fn refuse(settings: &mut Settings<'_>, over: Over<'_>, has_tls: bool, has_sasl: 
             continue;
         };
         if found.text() != tls::ENGINE_DEFAULT {
-            settings.wrong(name, "a Java class", "none, since it cannot be loaded here", instead);
+            settings.wrong(
+                name,
+                "a Java class",
+                "none, since it cannot be loaded here",
+                instead,
+            );
         }
     }
 }

@@ -27,7 +27,10 @@ fn every_text_is_read_as_kafka_reads_it() {
         assert_eq!(found, Ok(expected), "{text:?}");
     }
     let count = TABLE.lines().count();
-    assert!(refused > 100 && count - refused > 100, "{refused} of {count}");
+    assert!(
+        refused > 100 && count - refused > 100,
+        "{refused} of {count}"
+    );
 }
 
 #[test]

@@ -47,10 +47,7 @@ fn entries_know_their_lines() {
         .iter()
         .map(|entry| (entry.name.as_str(), entry.line))
         .collect();
-    assert_eq!(
-        lines,
-        [("a", 2), ("b", 4), ("c", 8), ("d", 9), ("a", 10)]
-    );
+    assert_eq!(lines, [("a", 2), ("b", 4), ("c", 8), ("d", 9), ("a", 10)]);
     assert_eq!(parse("a=b\n\nc=\\u12"), Err(Malformed { line: 3 }));
 }
 

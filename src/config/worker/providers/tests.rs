@@ -9,15 +9,27 @@ fn declared(classes: &[(&str, &str)]) -> Providers {
             return Some(aliases.join(" , "));
         }
         let class = |(alias, _): &&(&str, &str)| name == format!("config.providers.{alias}.class");
-        classes.iter().find(class).map(|(_, class)| (*class).to_owned())
+        classes
+            .iter()
+            .find(class)
+            .map(|(_, class)| (*class).to_owned())
     })
 }
 
 fn all() -> Providers {
     declared(&[
-        ("file", "org.apache.kafka.common.config.provider.FileConfigProvider"),
-        ("env", "org.apache.kafka.common.config.provider.EnvVarConfigProvider"),
-        ("dir", "org.apache.kafka.common.config.provider.DirectoryConfigProvider"),
+        (
+            "file",
+            "org.apache.kafka.common.config.provider.FileConfigProvider",
+        ),
+        (
+            "env",
+            "org.apache.kafka.common.config.provider.EnvVarConfigProvider",
+        ),
+        (
+            "dir",
+            "org.apache.kafka.common.config.provider.DirectoryConfigProvider",
+        ),
         ("vault", "com.example.VaultConfigProvider"),
         ("none", ""),
     ])
@@ -86,12 +98,18 @@ fn references_that_lead_nowhere_say_where() {
         (format!("${{dir:{folder}:none}}"), "No such file"),
         (format!("${{dir:{folder}:../x}}"), "no name of a file"),
         (format!("${{dir:{folder}:}}"), "no name of a file"),
-        ("${vault:secret/kafka:password}".to_owned(), "the provider vault"),
+        (
+            "${vault:secret/kafka:password}".to_owned(),
+            "the provider vault",
+        ),
         ("${none:a}".to_owned(), "the provider none"),
     ];
     for (text, expected) in cases {
         let found = resolve(&text).unwrap_err();
-        assert!(found.contains(expected) && !found.contains("topsecret"), "{text}: {found}");
+        assert!(
+            found.contains(expected) && !found.contains("topsecret"),
+            "{text}: {found}"
+        );
     }
 }
 
@@ -102,7 +120,11 @@ fn files_are_remembered() {
     std::fs::write(&file, "a=b").unwrap();
     std::fs::write(&key, "v").unwrap();
     let mut files = BTreeSet::new();
-    let text = format!("${{file:{}:a}}${{dir:{}:k}}", file.display(), folder.path().display());
+    let text = format!(
+        "${{file:{}:a}}${{dir:{}:k}}",
+        file.display(),
+        folder.path().display()
+    );
     assert_eq!(all().resolve(&text, &env, &mut files).unwrap().text, "bv");
     assert_eq!(files.into_iter().collect::<Vec<_>>(), [file, key]);
 }

@@ -8,16 +8,34 @@ use crate::config::worker::names;
 
 /// Classes and names of settings by release; see `tests/java/ConfigDefs.java`.
 const RELEASES: [(&str, &str); 5] = [
-    ("2.5.1", include_str!("../../../../tests/fixtures/config_def/2.5.1.txt")),
-    ("3.4.1", include_str!("../../../../tests/fixtures/config_def/3.4.1.txt")),
-    ("3.9.2", include_str!("../../../../tests/fixtures/config_def/3.9.2.txt")),
-    ("4.1.1", include_str!("../../../../tests/fixtures/config_def/4.1.1.txt")),
-    ("4.4.0", include_str!("../../../../tests/fixtures/config_def/4.4.0.txt")),
+    (
+        "2.5.1",
+        include_str!("../../../../tests/fixtures/config_def/2.5.1.txt"),
+    ),
+    (
+        "3.4.1",
+        include_str!("../../../../tests/fixtures/config_def/3.4.1.txt"),
+    ),
+    (
+        "3.9.2",
+        include_str!("../../../../tests/fixtures/config_def/3.9.2.txt"),
+    ),
+    (
+        "4.1.1",
+        include_str!("../../../../tests/fixtures/config_def/4.1.1.txt"),
+    ),
+    (
+        "4.4.0",
+        include_str!("../../../../tests/fixtures/config_def/4.4.0.txt"),
+    ),
 ];
 
 fn all() -> BTreeSet<&'static str> {
     let lines = RELEASES.iter().flat_map(|(_, text)| text.lines());
-    lines.filter_map(|line| line.split_once(' ')).map(|(_, name)| name).collect()
+    lines
+        .filter_map(|line| line.split_once(' '))
+        .map(|(_, name)| name)
+        .collect()
 }
 
 #[test]

@@ -27,7 +27,11 @@ fn a_trust_store_gives_all_its_certificates() {
 #[test]
 fn a_key_store_gives_key_and_chain() {
     let found = identity(&store("key.p12"), "changeit", None).unwrap();
-    let chain: Vec<_> = found.certificates.iter().map(|one| names(std::slice::from_ref(one)).remove(0)).collect();
+    let chain: Vec<_> = found
+        .certificates
+        .iter()
+        .map(|one| names(std::slice::from_ref(one)).remove(0))
+        .collect();
     assert_eq!(chain, [LEAF, AUTHORITIES[0]], "leaf first, no stranger");
     let key = key_to_pem(&found.key).unwrap();
     for (file, password) in [("key.pem", None), ("locked.pem", Some("changeit"))] {
@@ -62,15 +66,24 @@ fn what_cannot_be_read_says_why() {
     assert_eq!(key("trust.jks", "changeit", None), StoreError::NoKey);
     assert_eq!(key("trust.pem", "", None), StoreError::NoKey);
     assert_eq!(key("locked.pem", "", None), StoreError::KeyPassword);
-    assert_eq!(key("locked.pem", "", Some("wrong")), StoreError::KeyPassword);
+    assert_eq!(
+        key("locked.pem", "", Some("wrong")),
+        StoreError::KeyPassword
+    );
     let long = "x".repeat(100_000);
     assert_eq!(key("locked.pem", "", Some(&long)), StoreError::KeyPassword);
     let trust = String::from_utf8(store("trust.pem")).unwrap();
     let own = String::from_utf8(store("key.pem")).unwrap();
-    assert_eq!(identity_of(&trust, &own, None).err(), Some(StoreError::Strangers));
+    assert_eq!(
+        identity_of(&trust, &own, None).err(),
+        Some(StoreError::Strangers)
+    );
     assert_eq!(trusted(b"", "").err(), Some(StoreError::Unknown));
     assert_eq!(trusted(b"topsecret", "").err(), Some(StoreError::Unknown));
-    assert_eq!(trusted(b"-----BEGIN NOTHING-----", "").err(), Some(StoreError::NoCertificate));
+    assert_eq!(
+        trusted(b"-----BEGIN NOTHING-----", "").err(),
+        Some(StoreError::NoCertificate)
+    );
     let broken = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
     assert_eq!(certificates(broken).err(), Some(StoreError::Certificate));
 }
