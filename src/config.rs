@@ -25,7 +25,8 @@ pub use properties::{Judge, Properties};
 pub use reference::{markdown, sample};
 pub use secret::Secret;
 pub use tree::{
-    GROUPS_MAX, LogFormat, LogLevel, Readiness, SERIES_MAX_DEFAULT, SUBJECTS_MAX_DEFAULT, Tree,
+    GROUPS_MAX, GroupSeries, LogFormat, LogLevel, Readiness, SERIES_MAX_DEFAULT,
+    SUBJECTS_MAX_DEFAULT, Tree,
 };
 pub use typed::{Config, GroupConfig, HttpConfig, KafkaConfig, LogConfig, MetricsConfig};
 pub use validate::{refused, validate};

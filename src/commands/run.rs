@@ -100,6 +100,7 @@ fn plan(config: &Config) -> Result<Plan, Exit> {
         series: SeriesLimits {
             series_max: config.metrics.series_max,
             subjects_max: config.metrics.subjects_max,
+            group_series: config.metrics.group_series,
         },
         agent: AgentStats {
             build: build(),

@@ -99,7 +99,27 @@ section! {
         /// Most series, a family and group, of those that have one a connector or a
         /// finding, from 1 to 10000. The largest are kept.
         subjects_max: usize = SUBJECTS_MAX_DEFAULT => "100";
+        /// Which agents show the series of a group, so that a large group is not shown by
+        /// as many as it has workers: auto is always up to five members, beyond that
+        /// leader_and_deputy. An agent without a worker beside it shows them always, since
+        /// nobody else may. The agent's own series are always there.
+        group_series: GroupSeries = GroupSeries::Auto => "always";
     }
+}
+
+words! {
+    /// Which agents show the series of a group.
+    pub enum GroupSeries {
+        /// All up to five members, beyond that those beside the leader and its deputy.
+        Auto = "auto",
+        /// All.
+        Always = "always",
+        /// The two beside the leader and the next worker by name.
+        LeaderAndDeputy = "leader_and_deputy",
+        /// None: the API and the log only.
+        Never = "never",
+    }
+    default Auto
 }
 
 section! {

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use super::properties::Properties;
-use super::tree::{LogFormat, LogLevel, Readiness};
+use super::tree::{GroupSeries, LogFormat, LogLevel, Readiness};
 
 /// A configuration without mistakes.
 #[derive(Debug, Clone, PartialEq)]
@@ -62,6 +62,8 @@ pub struct MetricsConfig {
     pub series_max: usize,
     /// Most series of a family that has one a subject.
     pub subjects_max: usize,
+    /// Which agents show the series of a group.
+    pub group_series: GroupSeries,
 }
 
 /// What is written.

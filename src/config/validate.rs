@@ -306,6 +306,7 @@ fn of_metrics(tree: &MetricsTree, mistakes: &mut Vec<Mistake>) -> MetricsConfig 
     let MetricsTree {
         series_max,
         subjects_max,
+        group_series,
     } = *tree;
     let bounds = [
         ("metrics.series_max", series_max, SERIES_MIN..=SERIES_LIMIT),
@@ -320,6 +321,7 @@ fn of_metrics(tree: &MetricsTree, mistakes: &mut Vec<Mistake>) -> MetricsConfig 
     MetricsConfig {
         series_max,
         subjects_max,
+        group_series,
     }
 }
 

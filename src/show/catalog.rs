@@ -33,6 +33,8 @@ pub static ALL: &[&Family] = &[
     &UNASSIGNED_TASKS,
     &MODE,
     &TRUST,
+    &REPORTER,
+    &SIDECAR_INFO,
     &INPUT_CAUGHT_UP,
     &INPUT_START_UP,
     &INPUT_LAG,

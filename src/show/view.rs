@@ -8,7 +8,7 @@ use evenkeel_core::answers::Answers;
 use evenkeel_core::facts::input::Topic;
 use evenkeel_core::facts::time::ArrivalTime;
 
-use crate::config::{SERIES_MAX_DEFAULT, SUBJECTS_MAX_DEFAULT};
+use crate::config::{GroupSeries, SERIES_MAX_DEFAULT, SUBJECTS_MAX_DEFAULT};
 use crate::show::process::ProcessStats;
 
 /// What the loop that owns the engines publishes. Readers hold it, never an engine.
@@ -74,6 +74,8 @@ pub struct SeriesLimits {
     pub series_max: usize,
     /// Most series of a family that has one a subject.
     pub subjects_max: usize,
+    /// Which agents show the series of a group.
+    pub group_series: GroupSeries,
 }
 
 /// Everything a scrape is a function of.
@@ -159,6 +161,7 @@ impl Default for SeriesLimits {
         Self {
             series_max: SERIES_MAX_DEFAULT,
             subjects_max: SUBJECTS_MAX_DEFAULT,
+            group_series: GroupSeries::Auto,
         }
     }
 }

@@ -7,6 +7,7 @@
 
 mod counting;
 mod findings;
+mod polls;
 mod publish;
 mod records;
 mod snapshots;
@@ -26,6 +27,7 @@ use crate::story::findings::{Findings, Kind};
 use crate::story::recent::RecentGenerations;
 use crate::story::rounds::{Evidence, Round, Rounds};
 use crate::view::configured::Configured;
+use crate::view::polled::PolledView;
 use crate::view::protocol::ProtocolView;
 use crate::view::statuses::Statuses;
 use crate::view::unassigned::Ownership;
@@ -49,6 +51,7 @@ pub struct State {
     statuses: Statuses,
     ownership: Ownership,
     protocol: ProtocolView,
+    polled: PolledView,
     rounds: Rounds,
     recent: RecentGenerations,
     counters: Counters,
@@ -171,8 +174,10 @@ impl Engine {
             InputKind::Reached(reached) => state.progress.reached(reached),
             InputKind::Ends(ends) => state.progress.ends(ends),
             InputKind::Access(access) => state.progress.access(access),
-            InputKind::Polled(_) | InputKind::Tick => {}
+            InputKind::Polled(polled) => state.take_polled(polled, input.at),
+            InputKind::Tick => {}
         }
+        state.review_sight();
         state.advance();
         for (topic, was_blind) in Topic::ALL.into_iter().zip(blind) {
             if was_blind && state.progress.of(topic).confirmed().is_some() {

@@ -104,12 +104,12 @@ impl Narrator {
         let Some(group) = &answers.group else {
             return Ok(());
         };
-        if self.told.generation != Some(group.generation) {
-            self.told.generation = Some(group.generation);
+        if self.told.generation != group.generation {
+            self.told.generation = group.generation;
             self.say(&describe(group))?;
         }
         let mut unassigned: BTreeMap<&'static str, usize> = BTreeMap::new();
-        for item in &answers.unassigned {
+        for item in answers.without_owner() {
             *unassigned.entry(item.reason.label()).or_default() += 1;
         }
         if self.told.unassigned != unassigned {
@@ -183,12 +183,14 @@ fn describe(group: &GroupAnswer) -> String {
         .iter()
         .map(|member| format!("{} owns {}", member.worker, member.owned.len()))
         .collect();
+    let generation = group
+        .generation
+        .map_or_else(|| "unknown".to_owned(), |number| number.to_string());
     let Some(protocol) = group.protocol else {
-        return format!("generation {}: {}", group.generation, group.state.label());
+        return format!("generation {generation}: {}", group.state.label());
     };
     format!(
-        "generation {}: {} members, {}: {}",
-        group.generation,
+        "generation {generation}: {} members, {}: {}",
         group.members.len(),
         protocol.label(),
         members.join(", ")

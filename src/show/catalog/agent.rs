@@ -5,7 +5,7 @@ use evenkeel_core::answers::Mode;
 use evenkeel_core::facts::input::Topic;
 use evenkeel_core::wire::DecodeError;
 
-use super::group::GROUP;
+use super::group::{GROUP, WORKER};
 use super::{Count, Family, Label, MetricType, Scope, Values};
 
 const INPUT: Label = Label {
@@ -25,7 +25,7 @@ pub static MODE: Family = Family::new(
     "evenkeel_mode",
     MetricType::StateSet,
     Scope::Agent,
-    "What the agent can see: full (the group's own records can be read; evenkeel_trust tells whether the other topics can, too), no_offsets_topic (their topic is denied or missing, another one can be read), blind (anything less).",
+    "What the agent can see: full (the group's own records can be read and its coordinator answers; evenkeel_trust tells whether the other topics can be read, too), no_polls (the coordinator does not answer), no_offsets_topic (the records are denied or missing, the coordinator answers: nothing is counted), topics_only (neither, but the config or the status topic), blind (nothing, or not yet).",
 )
 .labels(&[
     GROUP,
@@ -41,6 +41,22 @@ pub static TRUST: Family = gauge(
     "1 only if every input is current and readable and the history behind the answers is whole since a stated time.",
 )
 .labels(&[GROUP])
+.count(Count::PerGroup(1));
+
+pub static REPORTER: Family = gauge(
+    "evenkeel_reporter",
+    "1 on the agent beside the worker that leads the group by its newest record, while what that agent shows is current; 0 on all others.",
+)
+.labels(&[GROUP])
+.count(Count::PerGroup(1));
+
+pub static SIDECAR_INFO: Family = Family::new(
+    "evenkeel_sidecar_info",
+    MetricType::Info,
+    Scope::Agent,
+    "The worker beside this agent. Absent where none of the group's members is beside it.",
+)
+.labels(&[GROUP, WORKER])
 .count(Count::PerGroup(1));
 
 pub static INPUT_CAUGHT_UP: Family = gauge(

@@ -24,7 +24,7 @@ pub(super) const GROUP: Label = Label {
     name: "group",
     values: Values::Open("the Connect `group.id`"),
 };
-const WORKER: Label = Label {
+pub(super) const WORKER: Label = Label {
     name: "worker",
     values: Values::Open("`host:port` of the worker's advertised URL"),
 };
@@ -74,7 +74,7 @@ pub static GROUP_STATE: Family = Family::new(
     "evenkeel_group_state",
     MetricType::StateSet,
     Scope::Group,
-    "The state of the group, from its newest record: stable with members, empty without, dead when it was deleted or never existed.",
+    "The state of the group: stable with members, empty without, dead when it was deleted or never existed, by its newest record; preparing_rebalance and completing_rebalance while its coordinator says so, which an agent asks every 0.5 s beside the leader and the next worker by name, every 10 s elsewhere.",
 )
 .labels(&[
     GROUP,
@@ -87,7 +87,7 @@ pub static GROUP_STATE: Family = Family::new(
 
 pub static GENERATION: Family = gauge(
     "evenkeel_generation",
-    "Generation of the newest group record. It survives restarts of the agent; it falls when the group is created anew.",
+    "Generation of the newest group record. It survives restarts of the agent; it falls when the group is created anew. In mode no_offsets_topic at least this, by the statuses of its members.",
 )
 .labels(&[GROUP])
 .count(Count::PerGroup(1));

@@ -156,7 +156,7 @@ async fn each_path_with_its_headers() {
 async fn a_scrape_sees_what_was_published_last() {
     let server = Server::start(vec![sample::incident()], HttpLimits::default()).await;
     let mut next = sample::incident();
-    next.group.as_mut().unwrap().generation = 9;
+    next.group.as_mut().unwrap().generation = Some(9);
     server
         .published
         .send_replace(Arc::new(sample::published(vec![next])));

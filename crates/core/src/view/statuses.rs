@@ -109,6 +109,25 @@ impl Statuses {
         self.items.iter().map(|(item, status)| (*item, status))
     }
 
+    /// The newest generation that one of these workers is proven to have completed: the
+    /// largest in the last run of statuses, since numbers start over when the group is
+    /// created anew. At least: a round that stops and starts nothing writes no status.
+    #[must_use]
+    pub fn generation_at_least(&self, workers: &[&str]) -> Option<i32> {
+        let last = |runs: &Runs| runs.iter().map(|run| run.1).max();
+        let ours = || {
+            self.proofs
+                .iter()
+                .filter(|((_, worker), _)| workers.contains(&&**worker))
+                .filter_map(|((generation, _), runs)| Some((*generation, last(runs)?)))
+        };
+        let newest = ours().map(|(_, at)| at).max()?;
+        ours()
+            .filter(|(_, at)| newest.since_ms(*at) <= PROOF_RUN_GAP_MS)
+            .map(|(generation, _)| generation)
+            .max()
+    }
+
     /// Whether `worker` wrote a status with exactly this generation, not before `since`
     /// and not after `until`.
     #[must_use]

@@ -42,15 +42,17 @@ fn large() -> Answers {
             config_hazard: false,
         })
         .collect();
-    answers.unassigned = names
-        .iter()
-        .map(|name| UnassignedAnswer {
-            item: item(name, Some(0)),
-            reason: UnassignedReason::Lost,
-            since: Some(sample::RECORDED),
-            last_owner: Some(Arc::from("worker-99.connect.svc:8083")),
-        })
-        .collect();
+    answers.unassigned = Some(
+        names
+            .iter()
+            .map(|name| UnassignedAnswer {
+                item: item(name, Some(0)),
+                reason: UnassignedReason::Lost,
+                since: Some(sample::RECORDED),
+                last_owner: Some(Arc::from("worker-99.connect.svc:8083")),
+            })
+            .collect(),
+    );
     answers
 }
 

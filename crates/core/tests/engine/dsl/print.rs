@@ -65,7 +65,9 @@ pub(super) fn print_answers(out: &mut String, answers: &Answers) {
                 out,
                 "{} {} {protocol} led by {leader}",
                 group.state.label(),
-                group.generation
+                group
+                    .generation
+                    .map_or("?".to_owned(), |number| number.to_string())
             )
             .unwrap();
             if let Some(workers) = &group.downgraded {
@@ -82,7 +84,7 @@ pub(super) fn print_answers(out: &mut String, answers: &Answers) {
             }
         }
     }
-    for unassigned in &answers.unassigned {
+    for unassigned in answers.without_owner() {
         let since = unassigned.since.map_or_else(|| "?".to_owned(), seconds);
         let owner = unassigned
             .last_owner
