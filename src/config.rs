@@ -10,6 +10,7 @@ pub(crate) mod golden;
 mod load;
 mod mistake;
 mod overlay;
+mod privacy;
 mod properties;
 mod reference;
 mod secret;
@@ -28,5 +29,7 @@ pub use tree::{
     GROUPS_MAX, GroupSeries, LogFormat, LogLevel, Readiness, SERIES_MAX_DEFAULT,
     SUBJECTS_MAX_DEFAULT, Tree,
 };
-pub use typed::{Config, GroupConfig, HttpConfig, KafkaConfig, LogConfig, MetricsConfig};
+pub use typed::{
+    Config, GroupConfig, HttpConfig, KafkaConfig, LogConfig, MetricsConfig, PrivacyConfig,
+};
 pub use validate::{refused, validate};

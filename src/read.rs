@@ -7,3 +7,4 @@ pub mod connection;
 pub mod counters;
 pub mod ffi;
 pub mod kafka;
+pub mod mask;

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use crate::config::{Config, ConfigFlags, GroupConfig, Loaded, Mistakes, Secret, load};
 use crate::read::connection::{Connection, Hidden, Properties};
 use crate::read::kafka::{self, ReadError, ReadSettings};
+use crate::read::mask::NameMask;
 
 /// Loads the configuration for a command.
 ///
@@ -55,8 +56,18 @@ pub fn readers(config: &Config) -> Result<Vec<ReadSettings>, Mistakes> {
     Ok(config
         .groups
         .iter()
-        .map(|group| reader(group, properties.clone()))
+        .map(|group| ReadSettings {
+            mask: (config.privacy.mask_names).then(|| name_mask(config, group)),
+            ..reader(group, properties.clone())
+        })
         .collect())
+}
+
+/// The mask of a group's connector names. Without a key the group id serves as one, which
+/// all sidecars have, and so has everybody else.
+pub fn name_mask(config: &Config, group: &GroupConfig) -> NameMask {
+    let key = config.privacy.mask_key.as_ref();
+    NameMask::new(key.map_or(group.group.as_bytes(), |key| key.expose().as_bytes()))
 }
 
 fn reader(group: &GroupConfig, properties: Properties) -> ReadSettings {
@@ -73,5 +84,6 @@ fn reader(group: &GroupConfig, properties: Properties) -> ReadSettings {
         own_worker: group.own_worker.clone(),
         own_addresses: Vec::new(),
         worker_settings: Vec::new(),
+        mask: None,
     }
 }

@@ -38,6 +38,9 @@ pub struct ConfigFlags {
     /// Where to serve metrics
     #[arg(long, value_name = "ADDR:PORT")]
     pub listen: Option<String>,
+    /// Replace connector names by codes
+    #[arg(long)]
+    pub mask_names: bool,
     /// error, warn, info, debug or trace
     #[arg(long, value_name = "LEVEL")]
     pub log_level: Option<String>,
@@ -50,7 +53,7 @@ pub struct ConfigFlags {
 }
 
 /// Key and flag, for those keys that have one of their own.
-pub(super) const FLAGS: [(&str, &str); 10] = [
+pub(super) const FLAGS: [(&str, &str); 11] = [
     ("kafka.bootstrap", "--bootstrap"),
     ("groups.group", "--group"),
     ("groups.config_topic", "--config-topic"),
@@ -59,6 +62,7 @@ pub(super) const FLAGS: [(&str, &str); 10] = [
     ("groups.own_worker", "--own-worker"),
     ("groups.worker_release", "--worker-release"),
     ("http.listen", "--listen"),
+    ("privacy.mask_names", "--mask-names"),
     ("log.level", "--log-level"),
     ("log.format", "--log-format"),
 ];
@@ -69,6 +73,7 @@ impl ConfigFlags {
     /// What the flags set, in the order in which they apply.
     #[must_use]
     pub fn overrides(&self) -> Vec<Override> {
+        let mask_names = self.mask_names.then(|| true.to_string());
         let values = [
             &self.bootstrap,
             &self.group,
@@ -78,6 +83,7 @@ impl ConfigFlags {
             &self.own_worker,
             &self.worker_release,
             &self.listen,
+            &mask_names,
             &self.log_level,
             &self.log_format,
         ];

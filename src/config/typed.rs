@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 
 use super::properties::Properties;
+use super::secret::Secret;
 use super::tree::{GroupSeries, LogFormat, LogLevel, Readiness};
 
 /// A configuration without mistakes.
@@ -14,6 +15,8 @@ pub struct Config {
     pub groups: Vec<GroupConfig>,
     /// Where things are served.
     pub http: HttpConfig,
+    /// What is hidden.
+    pub privacy: PrivacyConfig,
     /// Bounds on a scrape.
     pub metrics: MetricsConfig,
     /// What is written.
@@ -53,6 +56,15 @@ pub struct HttpConfig {
     pub listen: SocketAddr,
     /// What `/readyz` answers while not everything is seen.
     pub readiness: Readiness,
+}
+
+/// What is hidden.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PrivacyConfig {
+    /// Whether connector names are masked.
+    pub mask_names: bool,
+    /// The key for it, where there is one.
+    pub mask_key: Option<Secret>,
 }
 
 /// Bounds on a scrape.

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::net::SocketAddr;
 
 use super::mistake::{Mistake, Mistakes, quoted};
+use super::privacy::of_privacy;
 use super::properties::{Properties, path};
 use super::tree::{GROUPS_MAX, GroupTree, HttpTree, KafkaTree, LogTree, MetricsTree, Tree};
 use super::typed::{Config, GroupConfig, HttpConfig, KafkaConfig, LogConfig, MetricsConfig};
@@ -102,12 +103,14 @@ pub fn validate(tree: &Tree, env: &dyn Fn(&str) -> Option<String>) -> Result<Con
         kafka,
         groups,
         http,
+        privacy,
         metrics,
         log,
     } = tree;
     let kafka = of_kafka(kafka, env, &mut mistakes);
     let groups = of_groups(groups, &mut mistakes);
     let http = of_http(http, &mut mistakes);
+    let privacy = of_privacy(privacy, &mut mistakes);
     let metrics = of_metrics(metrics, &mut mistakes);
     let LogTree { level, format } = *log;
     match (mistakes.is_empty(), http) {
@@ -115,6 +118,7 @@ pub fn validate(tree: &Tree, env: &dyn Fn(&str) -> Option<String>) -> Result<Con
             kafka,
             groups,
             http,
+            privacy,
             metrics,
             log: LogConfig { level, format },
         }),

@@ -45,6 +45,7 @@ fn samples() -> Vec<Input> {
                 value: "10000".to_owned(),
                 source: "connect.properties:3".to_owned(),
             }],
+            masked: true,
         }),
         InputKind::Settings(Settings::default()),
         InputKind::Start(Start {
