@@ -16,7 +16,9 @@ pub fn configuration(flags: &ConfigFlags) -> Result<Loaded, Mistakes> {
     let vars: Vec<(String, String)> = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect();
-    load(flags, &vars, judged)
+    let loaded = load(flags, &vars, judged)?;
+    mask_key(&loaded.config)?;
+    Ok(loaded)
 }
 
 /// librdkafka judges its own properties, without connecting anywhere.
@@ -53,20 +55,30 @@ pub fn readers(config: &Config) -> Result<Vec<ReadSettings>, Mistakes> {
         "bootstrap.servers".to_owned(),
         Hidden(config.kafka.bootstrap.clone()),
     );
+    let key = mask_key(config)?;
+    let mask = |group| name_mask(key.as_ref(), group);
     Ok(config
         .groups
         .iter()
         .map(|group| ReadSettings {
-            mask: (config.privacy.mask_names).then(|| name_mask(config, group)),
+            mask: config.privacy.mask_names.then(|| mask(group)),
             ..reader(group, properties.clone())
         })
         .collect())
 }
 
+/// The key that names are masked with.
+///
+/// # Errors
+/// What is wrong with its file.
+pub fn mask_key(config: &Config) -> Result<Option<Secret>, Mistakes> {
+    let key = config.privacy.mask_key();
+    key.map_err(|mistake| Mistakes(vec![mistake]))
+}
+
 /// The mask of a group's connector names. Without a key the group id serves as one, which
 /// all sidecars have, and so has everybody else.
-pub fn name_mask(config: &Config, group: &GroupConfig) -> NameMask {
-    let key = config.privacy.mask_key.as_ref();
+pub fn name_mask(key: Option<&Secret>, group: &GroupConfig) -> NameMask {
     NameMask::new(key.map_or(group.group.as_bytes(), |key| key.expose().as_bytes()))
 }
 

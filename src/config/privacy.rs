@@ -1,11 +1,10 @@
-//! What is hidden from those who see what the agent shows, and the key for it.
+//! The key that names are masked with, from its file.
 
 use std::fs::File;
 use std::io::Read;
 
 use super::mistake::{Mistake, quoted};
 use super::secret::Secret;
-use super::tree::PrivacyTree;
 use super::typed::PrivacyConfig;
 
 /// 128 bits in hex are 32; a shorter key is a word that can be guessed.
@@ -16,17 +15,15 @@ const KEY_BYTES_MAX: u64 = 4096;
 
 const PATH: &str = "privacy.mask_key_file";
 
-/// Checks the section and reads the key.
-pub(super) fn of_privacy(tree: &PrivacyTree, mistakes: &mut Vec<Mistake>) -> PrivacyConfig {
-    let PrivacyTree {
-        mask_names,
-        mask_key_file,
-    } = tree;
-    let path = mask_key_file.as_deref().filter(|path| !path.is_empty());
-    let mask_key = path.and_then(|path| key(path).map_err(|mistake| mistakes.push(mistake)).ok());
-    PrivacyConfig {
-        mask_names: *mask_names,
-        mask_key,
+// === impl PrivacyConfig ===
+
+impl PrivacyConfig {
+    /// The key, where a file is named.
+    ///
+    /// # Errors
+    /// A file that cannot be read, or that holds no key.
+    pub fn mask_key(&self) -> Result<Option<Secret>, Mistake> {
+        self.mask_key_file.as_deref().map(key).transpose()
     }
 }
 

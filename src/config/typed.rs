@@ -3,7 +3,6 @@
 use std::net::SocketAddr;
 
 use super::properties::Properties;
-use super::secret::Secret;
 use super::tree::{GroupSeries, LogFormat, LogLevel, Readiness};
 
 /// A configuration without mistakes.
@@ -63,8 +62,8 @@ pub struct HttpConfig {
 pub struct PrivacyConfig {
     /// Whether connector names are masked.
     pub mask_names: bool,
-    /// The key for it, where there is one.
-    pub mask_key: Option<Secret>,
+    /// The file with the key for it.
+    pub mask_key_file: Option<String>,
 }
 
 /// Bounds on a scrape.

@@ -6,10 +6,13 @@ use std::collections::BTreeSet;
 use std::net::SocketAddr;
 
 use super::mistake::{Mistake, Mistakes, quoted};
-use super::privacy::of_privacy;
 use super::properties::{Properties, path};
-use super::tree::{GROUPS_MAX, GroupTree, HttpTree, KafkaTree, LogTree, MetricsTree, Tree};
-use super::typed::{Config, GroupConfig, HttpConfig, KafkaConfig, LogConfig, MetricsConfig};
+use super::tree::{
+    GROUPS_MAX, GroupTree, HttpTree, KafkaTree, LogTree, MetricsTree, PrivacyTree, Tree,
+};
+use super::typed::{
+    Config, GroupConfig, HttpConfig, KafkaConfig, LogConfig, MetricsConfig, PrivacyConfig,
+};
 
 /// Longest topic name (`org.apache.kafka.common.internals.Topic`).
 const TOPIC_CHARS_MAX: usize = 249;
@@ -110,7 +113,10 @@ pub fn validate(tree: &Tree, env: &dyn Fn(&str) -> Option<String>) -> Result<Con
     let kafka = of_kafka(kafka, env, &mut mistakes);
     let groups = of_groups(groups, &mut mistakes);
     let http = of_http(http, &mut mistakes);
-    let privacy = of_privacy(privacy, &mut mistakes);
+    let PrivacyTree {
+        mask_names,
+        mask_key_file,
+    } = privacy;
     let metrics = of_metrics(metrics, &mut mistakes);
     let LogTree { level, format } = *log;
     match (mistakes.is_empty(), http) {
@@ -118,7 +124,10 @@ pub fn validate(tree: &Tree, env: &dyn Fn(&str) -> Option<String>) -> Result<Con
             kafka,
             groups,
             http,
-            privacy,
+            privacy: PrivacyConfig {
+                mask_names: *mask_names,
+                mask_key_file: mask_key_file.clone(),
+            },
             metrics,
             log: LogConfig { level, format },
         }),

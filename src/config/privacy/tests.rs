@@ -2,14 +2,12 @@ use std::fs;
 
 use super::*;
 
-fn of(path: Option<&str>) -> (PrivacyConfig, Vec<Mistake>) {
-    let mut mistakes = Vec::new();
-    let tree = PrivacyTree {
+fn of(path: &str) -> Result<Option<Secret>, Mistake> {
+    let config = PrivacyConfig {
         mask_names: true,
-        mask_key_file: path.map(str::to_owned),
+        mask_key_file: Some(path.to_owned()),
     };
-    let config = of_privacy(&tree, &mut mistakes);
-    (config, mistakes)
+    config.mask_key()
 }
 
 #[test]
@@ -22,10 +20,8 @@ fn a_key_is_the_file_without_its_line_end() {
         "0123456789abcdef\r\n",
     ] {
         fs::write(&path, text).unwrap();
-        let (config, mistakes) = of(path.to_str());
-        assert_eq!(mistakes, []);
-        assert!(config.mask_names);
-        assert_eq!(config.mask_key.unwrap().expose(), "0123456789abcdef");
+        let key = of(path.to_str().unwrap()).unwrap().unwrap();
+        assert_eq!(key.expose(), "0123456789abcdef");
     }
 }
 
@@ -42,20 +38,15 @@ fn a_key_that_will_not_do_is_a_mistake_that_does_not_repeat_it() {
     ];
     for (bytes, expected) in cases {
         fs::write(&path, bytes).unwrap();
-        let (config, mistakes) = of(path.to_str());
-        assert_eq!(config.mask_key, None);
-        let text = mistakes[0].to_string();
+        let text = of(path.to_str().unwrap()).unwrap_err().to_string();
         assert!(text.contains(expected), "{text}");
         assert!(!text.contains("guessed"), "{text}");
     }
-    let (_, mistakes) = of(Some("/nowhere/key"));
-    assert!(mistakes[0].to_string().contains("/nowhere/key"));
+    let text = of("/nowhere/key").unwrap_err().to_string();
+    assert!(text.contains("/nowhere/key"), "{text}");
 }
 
 #[test]
 fn without_a_file_there_is_no_key() {
-    for path in [None, Some("")] {
-        let (config, mistakes) = of(path);
-        assert_eq!((config.mask_key, mistakes), (None, vec![]));
-    }
+    assert_eq!(PrivacyConfig::default().mask_key(), Ok(None));
 }
