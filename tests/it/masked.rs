@@ -1,7 +1,7 @@
 //! Every recorded scenario once more with its names masked: it derives the same, with the
 //! names replaced, and no name is left in anything that is kept, shown or said.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Write;
 use std::sync::{Arc, Mutex};
@@ -13,8 +13,10 @@ use evenkeel::read::mask::NameMask;
 use evenkeel::show::routes::{Ask, Site};
 use evenkeel::show::view::{Published, Pulse, SeriesLimits};
 use evenkeel::show::words::Words;
+use evenkeel_core::answers::Answers;
 use evenkeel_core::engine::Engine;
 use evenkeel_core::facts::input::{Input, InputKind, Topic};
+use evenkeel_core::facts::time::ArrivalTime;
 use evenkeel_core::wire::config_record::ConfigKey;
 use serde_json::Value;
 use tokio::sync::watch;
@@ -110,6 +112,31 @@ impl Write for Log {
     }
 }
 
+/// What the metrics, the API and the page answer.
+fn answered(answers: Answers) -> Vec<(&'static str, String)> {
+    let now = answers.arrived.unwrap_or(ArrivalTime(0));
+    let published = Published {
+        groups: vec![Arc::new(answers)],
+        ..Published::default()
+    };
+    let (_sender, receiver) = watch::channel(Arc::new(published));
+    let site = Site::new(
+        receiver,
+        Arc::new(Pulse::of(1)),
+        Arc::new(move || now),
+        Readiness::Lenient,
+        SeriesLimits::default(),
+    );
+    let get = |path| Ask {
+        method: "GET",
+        path,
+        ..Ask::default()
+    };
+    ["/", "/metrics", "/readyz", "/api/v1/state"]
+        .map(|path| (path, site.answer(get(path)).body))
+        .into()
+}
+
 /// What the log, the metrics, the API and the page say from first to last.
 fn shown(inputs: &[Input]) -> Vec<(&'static str, String)> {
     let log = Log::default();
@@ -121,50 +148,27 @@ fn shown(inputs: &[Input]) -> Vec<(&'static str, String)> {
     let mut engine = Engine::new();
     let mut words = Words::default();
     let group: Arc<str> = Arc::from("watched");
+    let mut shown: BTreeMap<&'static str, String> = BTreeMap::new();
     tracing::subscriber::with_default(subscriber, || {
         for input in inputs {
             for change in engine.apply(input) {
                 words.change(&group, &engine, &change);
             }
-            words.answers(&group, &engine.answers());
+            let answers = engine.answers();
+            words.answers(&group, &answers);
+            for (what, text) in answered(answers) {
+                shown.entry(what).or_default().push_str(&text);
+            }
         }
     });
-    let answers = engine.answers();
-    let now = answers.arrived.unwrap();
-    let published = Published {
-        groups: vec![Arc::new(answers)],
-        ..Published::default()
-    };
-    let (_sender, receiver) = watch::channel(Arc::new(published));
-    let pulse = Arc::new(Pulse::of(1));
-    let limits = SeriesLimits::default();
-    let site = Site::new(
-        receiver,
-        pulse,
-        Arc::new(move || now),
-        Readiness::Lenient,
-        limits,
-    );
-    let mut shown: Vec<_> = ["/", "/metrics", "/readyz", "/api/v1/state"]
-        .into_iter()
-        .map(|path| {
-            let ask = Ask {
-                method: "GET",
-                path,
-                ..Ask::default()
-            };
-            (path, site.answer(ask).body)
-        })
-        .collect();
     let log = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
-    shown.push(("log", log));
-    shown
+    shown.into_iter().chain([("log", log)]).collect()
 }
 
 #[test]
 fn every_capture_derives_the_same_and_holds_no_name() {
     let mask = NameMask::new(b"key of the tests");
-    let mut searched = 0;
+    let mut showing = BTreeSet::new();
     for capture in captures() {
         let inputs: Vec<Input> = CaptureReader::open(&capture)
             .unwrap()
@@ -189,7 +193,11 @@ fn every_capture_derives_the_same_and_holds_no_name() {
         let mut outputs = shown(&hidden);
         outputs.push(("capture", text));
         outputs.push(("replay", String::from_utf8(derived).unwrap()));
-        let before = shown(&inputs);
+        for (what, text) in shown(&inputs) {
+            if names.iter().any(|name| text.contains(name.as_str())) {
+                showing.insert(what);
+            }
+        }
         for name in &names {
             assert!(plain_text.contains(name.as_str()));
             for (what, output) in &outputs {
@@ -209,10 +217,6 @@ fn every_capture_derives_the_same_and_holds_no_name() {
                 is_said("/api/v1/state") && is_said("capture"),
                 "{name} is shown by its code"
             );
-            searched += before
-                .iter()
-                .filter(|(_, text)| text.contains(name.as_str()))
-                .count();
         }
         for (what, output) in &outputs {
             match *what {
@@ -222,5 +226,9 @@ fn every_capture_derives_the_same_and_holds_no_name() {
             }
         }
     }
-    assert!(searched > 10, "names in {searched} outputs prove nothing");
+    // Where no name would be without the mask, its absence proves nothing.
+    // The log names connectors only in findings, which no recording has.
+    for what in ["/", "/api/v1/state", "/metrics"] {
+        assert!(showing.contains(what), "{what} shows no names");
+    }
 }
