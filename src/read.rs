@@ -4,7 +4,9 @@
 
 pub mod capture;
 pub mod connection;
+pub mod coordinator;
 pub mod counters;
 pub mod ffi;
+pub mod group;
 pub mod kafka;
 pub mod mask;

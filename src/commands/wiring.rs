@@ -23,7 +23,11 @@ pub fn configuration(flags: &ConfigFlags) -> Result<Loaded, Mistakes> {
 
 /// librdkafka judges its own properties, without connecting anywhere.
 fn judged(properties: &BTreeMap<String, Secret>) -> Vec<(Option<String>, String)> {
-    let mistakes = kafka::mistakes(&hidden(properties)).into_iter();
+    let mistakes = kafka::mistakes(&Connection {
+        properties: hidden(properties),
+        token_file: None,
+    })
+    .into_iter();
     mistakes
         .map(|mistake| match mistake {
             ReadError::Property { name, reason } => (Some(name), reason),

@@ -15,7 +15,9 @@ use tokio::task::JoinSet;
 
 use crate::config::Readiness;
 use crate::read::ffi;
-use crate::read::kafka::{self, ReadError, ReadSettings, ReaderHandle};
+use crate::read::group as reading;
+use crate::read::group::GroupReader;
+use crate::read::kafka::{ReadError, ReadSettings};
 use crate::run::shutdown::{Ending, Shutdown};
 use crate::run::{clock, group};
 use crate::show::http::{self, HttpLimits};
@@ -84,7 +86,7 @@ impl Agent {
             let watcher = Watcher {
                 place,
                 group,
-                reader: kafka::start(settings, Arc::new(clock::now), sender)?,
+                reader: reading::start(settings, Arc::new(clock::now), sender)?,
                 publisher: Arc::clone(&publisher),
                 pulse: Arc::clone(&pulse),
                 words: Words::default(),
@@ -141,7 +143,7 @@ async fn watch_group(mut watcher: Watcher, inputs: mpsc::Receiver<Input>, ending
 struct Watcher {
     place: usize,
     group: Arc<str>,
-    reader: ReaderHandle,
+    reader: GroupReader,
     publisher: Arc<watch::Sender<Arc<Published>>>,
     pulse: Arc<Pulse>,
     words: Words,
@@ -165,6 +167,7 @@ impl group::Surroundings for Watcher {
 
     fn publish(&mut self, answers: Answers, now: ArrivalTime) {
         self.words.answers(&self.group, &answers);
+        self.reader.heed(&answers);
         if answers.fresh && !self.caught_up {
             self.caught_up = true;
             ffi::give_memory_back();

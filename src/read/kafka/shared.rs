@@ -14,7 +14,8 @@ use super::ReadSettings;
 use super::client::Client;
 use super::emit::{Emitter, Stopped, TopicAccess};
 use super::frontier::Answer;
-use super::session::{Description, Session};
+use super::session::{Again, Description, Session};
+use crate::read::connection::Connection;
 use crate::read::mask::NameMask;
 
 /// Answers kept for a reader that is busy: ten a second, for as many partitions as the
@@ -36,6 +37,10 @@ pub(super) struct Shared {
     is_asking: AtomicBool,
     /// Whether the topic is not any more what the present client reads.
     is_changed: AtomicBool,
+    /// How the next client reaches the cluster.
+    connection: Mutex<Arc<Connection>>,
+    /// Whether that is another way than the present client's.
+    is_reconnecting: AtomicBool,
     /// Which contents of configurations were seen; outlives the clients.
     contents: Mutex<Contents>,
     /// Replaces connector names, where they are to be hidden.
@@ -82,9 +87,31 @@ impl Shared {
             has_answers: AtomicBool::new(false),
             is_asking: AtomicBool::new(false),
             is_changed: AtomicBool::new(false),
+            connection: Mutex::new(Arc::new(settings.connection.clone())),
+            is_reconnecting: AtomicBool::new(false),
             contents: Mutex::new(Contents::new(random_key(), 0)),
             mask: settings.mask.clone(),
         }
+    }
+
+    /// The present client is to be replaced by one that reaches the cluster so.
+    pub(super) fn reconnect(&self, connection: &Arc<Connection>) {
+        let mut place = self
+            .connection
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        *place = Arc::clone(connection);
+        self.is_reconnecting.store(true, Ordering::Release);
+    }
+
+    /// How a new client reaches the cluster.
+    pub(super) fn connection(&self) -> Arc<Connection> {
+        let place = self
+            .connection
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        self.is_reconnecting.store(false, Ordering::Release);
+        Arc::clone(&place)
     }
 
     /// Wants the end offsets to be asked for now.
@@ -153,8 +180,14 @@ impl Shared {
         }
     }
 
-    pub(super) fn is_changed(&self) -> bool {
-        self.is_changed.load(Ordering::Relaxed)
+    /// Why the present client is to be replaced although it has no trouble.
+    pub(super) fn outdated(&self) -> Option<Again> {
+        if self.is_reconnecting.load(Ordering::Acquire) {
+            Some(Again::Connection)
+        } else {
+            let is_changed = self.is_changed.load(Ordering::Relaxed);
+            is_changed.then_some(Again::Changed)
+        }
     }
 
     /// Hands on a record: the one place where values of configurations and traces

@@ -96,10 +96,15 @@ impl State {
                     &self.ownership,
                     &self.protocol,
                     self.group.seen_from,
+                    self.clock.arrived,
                 );
                 self.polled.begin_stand_in(from);
             }
-        } else if self.polled.stand_in().is_some() && self.is_current(Topic::Offsets) {
+            return;
+        }
+        let read = offsets.confirmed();
+        let stand_in = self.polled.stand_in();
+        if stand_in.is_some_and(|stand_in| stand_in.is_overtaken(read)) {
             self.polled.end_stand_in();
         }
     }
@@ -132,6 +137,7 @@ impl State {
                 })
             }
             Mode::TopicsOnly => None,
+            Mode::Blind if self.group.newest.is_none() => None,
             Mode::Full | Mode::NoPolls | Mode::Blind => {
                 let newest = self.group.newest.as_ref();
                 let deleted = self.group.deleted.is_some();
@@ -156,18 +162,15 @@ impl State {
     /// What can be seen now.
     pub(super) fn mode(&self) -> Mode {
         let polls = self.polls_current();
-        let offsets = self.progress.of(Topic::Offsets);
+        // Until the records are read after a right was granted, descriptions go on.
+        let hidden = self.polled.stand_in().is_some();
         let seen = |topic| {
             let progress = self.progress.of(topic);
             progress.trouble().is_none() && progress.confirmed().is_some()
         };
-        if seen(Topic::Offsets) {
-            return if polls { Mode::Full } else { Mode::NoPolls };
-        }
-        // Until the records are read after a right was granted, descriptions go on.
-        let hidden = offsets.is_beyond_reach()
-            || (offsets.trouble().is_none() && self.polled.stand_in().is_some());
         match (hidden, polls) {
+            (false, true) if seen(Topic::Offsets) => Mode::Full,
+            (false, false) if seen(Topic::Offsets) => Mode::NoPolls,
             (true, true) => Mode::NoOffsetsTopic,
             (true, false) if seen(Topic::Config) || seen(Topic::Status) => Mode::TopicsOnly,
             _ => Mode::Blind,

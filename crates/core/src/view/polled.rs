@@ -45,6 +45,9 @@ pub struct StandIn {
     pub between: Option<(EventTime, EventTime)>,
     /// When the group was last described.
     last_described: Option<EventTime>,
+    /// When the records were found to be hidden: only what is read of them since then is
+    /// newer than the descriptions.
+    began: Option<ArrivalTime>,
 }
 
 // === impl PolledView ===
@@ -132,14 +135,22 @@ impl StandIn {
         ownership: &Ownership,
         protocol: &ProtocolView,
         seen_from: Option<i64>,
+        began: Option<ArrivalTime>,
     ) -> Self {
         Self {
+            began,
             newest,
             ownership: ownership.clone(),
             protocol: protocol.clone(),
             seen_from,
             ..Self::default()
         }
+    }
+
+    /// Whether the records were read to an end that was asked for since it began.
+    #[must_use]
+    pub fn is_overtaken(&self, records: Option<ArrivalTime>) -> bool {
+        records.is_some() && records > self.began
     }
 
     /// Takes a description of the group at rest.

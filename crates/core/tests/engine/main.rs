@@ -6,5 +6,6 @@ mod cases;
 mod cases_more;
 mod dsl;
 mod laws;
+mod polls;
 mod rounds;
 mod unassigned;
