@@ -1,3 +1,5 @@
+//! Which files hold a key, and what is said of the others.
+
 use std::fs;
 
 use super::*;

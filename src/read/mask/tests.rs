@@ -1,3 +1,6 @@
+//! The codes, what is remembered of them, and polls; records have a law of their own in the
+//! core.
+
 use evenkeel_core::facts::poll::{Description, PollAnswer, PolledState};
 use evenkeel_core::facts::time::ArrivalTime;
 use evenkeel_core::wire::connect_protocol::{Assignment, Subscription};

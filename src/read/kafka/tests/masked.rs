@@ -1,15 +1,19 @@
 //! The reader with a mask: no input holds a connector's name.
 
 use evenkeel_core::engine::Engine;
+use evenkeel_core::facts::poll::PollAnswer;
+use evenkeel_core::wire::connect_protocol::{Assignment, Subscription};
 use evenkeel_core::wire::encode::{self, AssignmentSpec, SubscriptionSpec, topics};
 use evenkeel_core::wire::group_record::{GroupMetadata, Member};
 
 use super::*;
+use crate::commands::demo::broker::{GroupMember, GroupSpec};
 use crate::read::mask::NameMask;
 
 const NAMES: [&str; 3] = ["orders-0", "orders", "naïve-🦀"];
 
-fn group_value() -> Vec<u8> {
+/// What a member said and what it was told.
+fn member() -> (Vec<u8>, Vec<u8>) {
     let items: encode::Items<'_> = NAMES.iter().map(|name| (*name, vec![-1, 0])).collect();
     let told = AssignmentSpec {
         version: 2,
@@ -26,10 +30,14 @@ fn group_value() -> Vec<u8> {
         config_offset: 7,
         claim: Some(told.clone()),
     };
-    let (subscription, assignment) = (
+    (
         encode::subscription(&said).unwrap(),
         encode::assignment(&told).unwrap(),
-    );
+    )
+}
+
+fn group_value() -> Vec<u8> {
+    let (subscription, assignment) = member();
     let group = GroupMetadata {
         version: 3,
         protocol_type: "connect",
@@ -142,4 +150,52 @@ async fn no_input_holds_a_connectors_name() {
     }
     assert_only_observed(&broker);
     reading.end();
+}
+
+/// What the coordinator answers is masked as well as what it writes.
+#[tokio::test(flavor = "multi_thread")]
+async fn no_poll_holds_a_connectors_name() {
+    let broker = broker().await;
+    let (metadata, assignment) = member();
+    broker.set_group(GroupSpec {
+        group: GROUP.to_owned(),
+        state: "Stable".to_owned(),
+        protocol_type: "connect".to_owned(),
+        protocol: "sessioned".to_owned(),
+        members: vec![GroupMember {
+            member_id: "w-1".to_owned(),
+            group_instance_id: None,
+            client_id: "w".to_owned(),
+            client_host: "/192.0.2.1".to_owned(),
+            metadata: metadata.into(),
+            assignment: assignment.into(),
+        }],
+    });
+    let mask = NameMask::new(b"key of the tests");
+    let settings = ReadSettings {
+        mask: Some(mask.clone()),
+        ..settings(&broker)
+    };
+    let (sender, mut inputs) = mpsc::channel(1_000);
+    let reader = crate::read::group::start(settings, Arc::new(now), sender).unwrap();
+    let described = async {
+        while let Some(input) = inputs.recv().await {
+            if let InputKind::Polled(polled) = input.kind
+                && let PollAnswer::Described(described) = polled.answer
+            {
+                return described;
+            }
+        }
+        panic!("no answer");
+    };
+    let described = tokio::time::timeout(DEADLINE, described).await.unwrap();
+    let found = &described.members[0];
+    let told = Assignment::decode(&found.assignment).unwrap().unwrap();
+    let claim = Subscription::decode(&found.metadata).unwrap().claim;
+    let names: Vec<String> = NAMES.iter().map(|name| mask.name(name)).collect();
+    for items in [&told.assigned, claim.owned().unwrap()] {
+        assert!(items.connectors().iter().map(|c| c.connector).eq(&names));
+    }
+    assert_only_observed(&broker);
+    reader.join();
 }
