@@ -34,6 +34,7 @@ pub fn start(
     let asked = PollSettings {
         connection: settings.connection.clone(),
         group: settings.group.clone(),
+        mask: settings.mask.clone(),
     };
     let topics = kafka::start(settings, Arc::clone(&now), inputs.clone())?;
     let polls = coordinator::start(asked, now, inputs);

@@ -30,6 +30,7 @@ use tokio::sync::mpsc;
 
 use crate::read::connection::Connection;
 use crate::read::counters::ReadCounters;
+use crate::read::mask::NameMask;
 use emit::Emitter;
 use search::Limits;
 use topic::TopicReader;
@@ -59,6 +60,8 @@ pub struct ReadSettings {
     pub own_addresses: Vec<String>,
     /// Passed on in the settings input.
     pub worker_settings: Vec<WorkerSetting>,
+    /// Replaces connector names in every record, where they are to be hidden.
+    pub mask: Option<NameMask>,
 }
 
 /// A mistake in the settings, found before anything is connected. No text of it

@@ -49,6 +49,7 @@ impl Watched {
             own_worker: settings.own_worker.clone(),
             own_addresses: settings.own_addresses.clone(),
             worker_settings: settings.worker_settings.clone(),
+            masked: settings.mask.is_some(),
         };
         Self {
             state: Mutex::new(State {

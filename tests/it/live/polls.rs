@@ -45,7 +45,15 @@ impl Polls {
         let (sender, inputs) = mpsc::channel(256);
         let now = Arc::new(evenkeel::run::clock::now);
         let group = GROUP.to_owned();
-        let handle = start(PollSettings { connection, group }, now, sender);
+        let handle = start(
+            PollSettings {
+                connection,
+                group,
+                mask: None,
+            },
+            now,
+            sender,
+        );
         handle.set_pace(Pace::Fast);
         Polls { handle, inputs }
     }
