@@ -120,13 +120,25 @@ impl Agent {
     /// # Errors
     /// When there is no answer.
     pub fn reasons(&self) -> anyhow::Result<Vec<Reason>> {
+        Ok(serde_json::from_value(self.readiness("reasons")?)?)
+    }
+
+    /// What `/readyz` says can be seen of the one group.
+    ///
+    /// # Errors
+    /// When there is no answer.
+    pub fn mode(&self) -> anyhow::Result<String> {
+        Ok(serde_json::from_value(self.readiness("mode")?)?)
+    }
+
+    fn readiness(&self, what: &str) -> anyhow::Result<Value> {
         // The status tells strict from lenient readiness; the body is the same.
         let body = self.get("/readyz")?.body;
         let answer: Value = serde_json::from_str(&body).with_context(|| body.clone())?;
-        let reasons = answer
-            .pointer("/groups/0/reasons")
-            .with_context(|| format!("no group in {body}"))?;
-        Ok(serde_json::from_value(reasons.clone())?)
+        let found = answer.pointer(&format!("/groups/0/{what}"));
+        found
+            .cloned()
+            .with_context(|| format!("no {what} in {body}"))
     }
 
     /// All that it printed so far.

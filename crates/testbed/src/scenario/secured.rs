@@ -199,39 +199,48 @@ fn rights(stage: &mut Stage, comparison: &mut Comparison) -> anyhow::Result<Agen
     stage.cluster.grant(&all)?;
     seen(&agent, "everything is granted")?;
 
-    let topics = [
-        "__consumer_offsets",
-        &group.config_topic,
-        &group.status_topic,
+    // What is lost, the words that name it, and what can still be seen without it.
+    let both: &[&str] = &["READ", "DESCRIBE"];
+    let topic = |name: &str| Resource::Topic(name.to_owned());
+    let losses = [
+        (topic("__consumer_offsets"), both, "no_offsets_topic"),
+        (Resource::Group(group_id.clone()), &["DESCRIBE"], "no_polls"),
+        (topic(&group.config_topic), both, "full"),
+        (topic(&group.status_topic), both, "full"),
     ];
-    // The shortest pass takes the one that all depends on.
-    let tried = if stage.whole { 3 } else { 1 };
-    for topic in topics.into_iter().take(tried) {
-        let resource = Resource::Topic(topic.to_owned());
+    // A short pass takes the two that everything is seen by.
+    let tried = if stage.whole { losses.len() } else { 2 };
+    for (resource, words, mode) in losses.into_iter().take(tried) {
+        let (Resource::Topic(name) | Resource::Group(name)) = &resource else {
+            continue;
+        };
         stage.cluster.revoke(&lost(&resource))?;
-        let reason = denied(&agent, topic)?;
-        for word in ["READ", "DESCRIBE", AGENT_USER] {
-            let what = format!("{topic}: {word} named in {:?}", reason.text);
+        let reason = denied(&agent, name)?;
+        for word in words.iter().chain(&[AGENT_USER]) {
+            let what = format!("{name}: {word} named in {:?}", reason.text);
             comparison.equal(&what, &true, &reason.text.contains(word));
         }
-        let current = agent.state()?["current"].clone();
-        // Without config or status topic the rest is still told.
-        let may = topic != topics[0];
-        comparison.equal(&format!("{topic}: current"), &may.into(), &current);
+        let told = wait_until(&format!("{name}: mode {mode}"), SEEN_MAX, || {
+            let told = agent.mode()?;
+            ensure!(told == mode, "{told}");
+            Ok(Some(told))
+        })?;
+        comparison.equal(&format!("{name}: mode"), &mode.to_owned(), &told);
+        comparison.equal(&format!("{name}: status"), &200, &agent.status("/readyz")?);
         stage.cluster.grant(&lost(&resource))?;
-        seen(&agent, topic)?;
-        eprintln!("  {topic}: taken away, named, given back, seen");
+        seen(&agent, name)?;
+        eprintln!("  {resource}: taken away, named, given back, seen");
     }
     Ok(agent)
 }
 
-/// Waits until the loss of a topic is named.
-fn denied(agent: &Agent, topic: &str) -> anyhow::Result<Reason> {
-    wait_until(&format!("{topic} to be denied"), SEEN_MAX, || {
+/// Waits until the loss of a topic or group is named.
+fn denied(agent: &Agent, name: &str) -> anyhow::Result<Reason> {
+    wait_until(&format!("{name} to be denied"), SEEN_MAX, || {
         let reasons = agent.reasons()?;
         let found = reasons
             .iter()
-            .find(|reason| reason.reason == "denied" && reason.text.contains(topic));
+            .find(|reason| reason.reason == "denied" && reason.text.contains(name));
         found
             .cloned()
             .map(Some)
