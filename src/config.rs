@@ -19,6 +19,7 @@ mod secret;
 mod tree;
 mod typed;
 mod validate;
+pub mod web;
 pub mod worker;
 mod yaml;
 
@@ -31,7 +32,8 @@ pub use reference::{markdown, sample};
 pub use refused::refused;
 pub use secret::Secret;
 pub use tree::{
-    GROUPS_MAX, LogFormat, LogLevel, Readiness, SERIES_MAX_DEFAULT, SUBJECTS_MAX_DEFAULT, Tree,
+    GROUPS_MAX, GroupSeries, LogFormat, LogLevel, Probes, Readiness, SERIES_MAX_DEFAULT,
+    SUBJECTS_MAX_DEFAULT, Tree,
 };
 pub use typed::{
     Config, ConnectionConfig, GroupConfig, HttpConfig, KafkaConfig, LogConfig, MetricsConfig,

@@ -4,6 +4,8 @@
 
 pub mod capture;
 pub mod connection;
+pub mod coordinator;
 pub mod counters;
 pub mod ffi;
+pub mod group;
 pub mod kafka;

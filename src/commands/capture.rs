@@ -17,7 +17,9 @@ use crate::commands::exit::Exit;
 use crate::commands::{start, wiring};
 use crate::config::ConfigFlags;
 use crate::read::capture::{CaptureWriter, Header, KafkaReleases};
-use crate::read::kafka::{self, ReadSettings, ReaderHandle};
+use crate::read::group as reading;
+use crate::read::group::GroupReader;
+use crate::read::kafka::ReadSettings;
 use crate::run::shutdown::{Shutdown, Signals};
 use crate::run::{clock, group};
 
@@ -93,7 +95,7 @@ pub fn run(args: &CaptureArgs) -> Exit {
 async fn record(settings: ReadSettings, writer: CaptureWriter<File>) -> io::Result<Exit> {
     let mut signals = Signals::listen()?;
     let (sender, inputs) = mpsc::channel(INPUTS_MAX);
-    let reader = match kafka::start(settings, Arc::new(clock::now), sender) {
+    let reader = match reading::start(settings, Arc::new(clock::now), sender) {
         Ok(reader) => reader,
         Err(error) => {
             tracing::error!(%error, "kafka client not configured");
@@ -126,7 +128,7 @@ async fn record(settings: ReadSettings, writer: CaptureWriter<File>) -> io::Resu
 
 /// What surrounds the loop of a group that is recorded.
 struct Recorder {
-    reader: ReaderHandle,
+    reader: GroupReader,
     writer: CaptureWriter<File>,
     caught_up: usize,
 }
@@ -148,5 +150,7 @@ impl group::Surroundings for Recorder {
         self.writer.write(input)
     }
 
-    fn publish(&mut self, _answers: Answers, _now: ArrivalTime) {}
+    fn publish(&mut self, answers: Answers, _now: ArrivalTime) {
+        self.reader.heed(&answers);
+    }
 }

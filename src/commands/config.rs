@@ -32,6 +32,10 @@ pub fn run(args: &ConfigArgs, out: &mut impl Write) -> io::Result<Exit> {
             return Ok(Exit::Config);
         }
     };
+    if let Err(mistakes) = wiring::web(&loaded.config.http) {
+        eprintln!("{mistakes}");
+        return Ok(Exit::Config);
+    }
     for warning in &loaded.warnings {
         eprintln!("warning: {warning}");
     }

@@ -48,7 +48,10 @@ async fn watch(config: &Config) -> Exit {
             return Exit::Failed;
         }
     };
-    let plan = plan(config);
+    let plan = match plan(config) {
+        Ok(plan) => plan,
+        Err(exit) => return exit,
+    };
     let address = config.http.listen;
     let Some(listener) = listen(address).await else {
         return Exit::Failed;
@@ -87,13 +90,22 @@ pub(super) async fn listen(address: SocketAddr) -> Option<TcpListener> {
     }
 }
 
-fn plan(config: &Config) -> Plan {
-    Plan {
+fn plan(config: &Config) -> Result<Plan, Exit> {
+    let web = wiring::web(&config.http).map_err(|mistakes| {
+        eprintln!("{mistakes}");
+        Exit::Config
+    })?;
+    if let (Some(web), Some(file)) = (&web, &config.http.web_config_file) {
+        let (tls, basic_auth) = (web.guard().has_tls(), web.guard().has_users());
+        tracing::info!(file = %file.display(), tls, basic_auth, "web configuration in use");
+    }
+    Ok(Plan {
         groups: wiring::readers(config),
         readiness: config.http.readiness,
         series: SeriesLimits {
             series_max: config.metrics.series_max,
             subjects_max: config.metrics.subjects_max,
+            group_series: config.metrics.group_series,
         },
         agent: AgentStats {
             build: build(),
@@ -105,7 +117,8 @@ fn plan(config: &Config) -> Plan {
             ..AgentStats::default()
         },
         http: HttpLimits::default(),
-    }
+        web,
+    })
 }
 
 /// The program, as it describes itself.

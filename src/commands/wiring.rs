@@ -3,9 +3,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::config::{Config, ConfigFlags, GroupConfig, Loaded, Mistakes, Secret, load};
+use crate::config::{Config, ConfigFlags, GroupConfig, HttpConfig, Loaded, Mistakes, Secret, load};
 use crate::read::connection::{Connection, Hidden, Properties};
 use crate::read::kafka::{self, ReadError, ReadSettings};
+use crate::run::web::Web;
 
 /// Loads the configuration for a command.
 ///
@@ -20,7 +21,11 @@ pub fn configuration(flags: &ConfigFlags) -> Result<Loaded, Mistakes> {
 
 /// librdkafka judges its own properties, without connecting anywhere.
 fn judged(properties: &BTreeMap<String, Secret>) -> Vec<(Option<String>, String)> {
-    let mistakes = kafka::mistakes(&hidden(properties)).into_iter();
+    let mistakes = kafka::mistakes(&Connection {
+        properties: hidden(properties),
+        token_file: None,
+    })
+    .into_iter();
     mistakes
         .map(|mistake| match mistake {
             ReadError::Property { name, reason } => (Some(name), reason),
@@ -36,6 +41,15 @@ fn hidden(properties: &BTreeMap<String, Secret>) -> Properties {
     properties
         .map(|(name, value)| (name.clone(), hide(value)))
         .collect()
+}
+
+/// The web configuration, where there is one.
+///
+/// # Errors
+/// All mistakes in it and in the files it names.
+pub fn web(config: &HttpConfig) -> Result<Option<Web>, Mistakes> {
+    let path = config.web_config_file.as_deref();
+    path.map(|path| Web::load(path, config.probes)).transpose()
 }
 
 /// The settings of a reader for each configured group.

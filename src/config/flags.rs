@@ -41,6 +41,9 @@ pub struct ConfigFlags {
     /// Where to serve metrics
     #[arg(long, value_name = "ADDR:PORT")]
     pub listen: Option<String>,
+    /// TLS and users of that port, in the format of the Prometheus exporters
+    #[arg(long, visible_alias = "web.config.file", value_name = "FILE")]
+    pub web_config_file: Option<String>,
     /// error, warn, info, debug or trace
     #[arg(long, value_name = "LEVEL")]
     pub log_level: Option<String>,
@@ -53,7 +56,7 @@ pub struct ConfigFlags {
 }
 
 /// Key and flag, for those keys that have one of their own.
-pub(super) const FLAGS: [(&str, &str); 11] = [
+pub(super) const FLAGS: [(&str, &str); 12] = [
     ("groups.worker_properties", "--worker-properties"),
     ("kafka.bootstrap", "--bootstrap"),
     ("groups.group", "--group"),
@@ -63,6 +66,7 @@ pub(super) const FLAGS: [(&str, &str); 11] = [
     ("groups.own_worker", "--own-worker"),
     ("groups.worker_release", "--worker-release"),
     ("http.listen", "--listen"),
+    ("http.web_config_file", "--web-config-file"),
     ("log.level", "--log-level"),
     ("log.format", "--log-format"),
 ];
@@ -83,6 +87,7 @@ impl ConfigFlags {
             &self.own_worker,
             &self.worker_release,
             &self.listen,
+            &self.web_config_file,
             &self.log_level,
             &self.log_format,
         ];

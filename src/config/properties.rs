@@ -303,9 +303,12 @@ fn file(path: &str) -> Result<String, Reference> {
         found: format!("a reference to {path}"),
         expected: format!("a file that can be read: {what}"),
     };
-    let size = fs::metadata(path)
-        .map_err(|error| wrong(error.to_string()))?
-        .len();
+    let about = fs::metadata(path).map_err(|error| wrong(error.to_string()))?;
+    // A device or a pipe may have no end, or never begin.
+    if !about.is_file() {
+        return Err(wrong("it is no regular file".to_owned()));
+    }
+    let size = about.len();
     if size > FILE_BYTES_MAX {
         return Err(wrong(format!(
             "it has {size} bytes, more than {FILE_BYTES_MAX}"

@@ -82,7 +82,26 @@ section! {
         /// with the reasons, since a sidecar that is not ready takes its worker out of
         /// service; strict is 503.
         readiness: Readiness = Readiness::Lenient => "strict";
+        /// TLS, users and headers of this port: a file in the format of the Prometheus
+        /// exporters (--web.config.file works, too), see docs/security.md. It and the
+        /// files it names are watched, and a change is taken up without a restart.
+        web_config_file: Option<String> = None => "/etc/evenkeel/web.yml";
+        /// What /livez and /readyz answer to those who do not say who they are, where the
+        /// web configuration file has users: open is the status alone, since a kubelet
+        /// knows no password; protected is 401, as all other paths answer.
+        probes: Probes = Probes::Open => "protected";
     }
+}
+
+words! {
+    /// What probes answer to those who do not say who they are.
+    pub enum Probes {
+        /// The status, without reasons.
+        Open = "open",
+        /// 401.
+        Protected = "protected",
+    }
+    default Open
 }
 
 words! {
@@ -106,7 +125,27 @@ section! {
         /// Most series, a family and group, of those that have one a connector or a
         /// finding, from 1 to 10000. The largest are kept.
         subjects_max: usize = SUBJECTS_MAX_DEFAULT => "100";
+        /// Which agents show the series of a group, so that a large group is not shown by
+        /// as many as it has workers: auto is always up to five members, beyond that
+        /// leader_and_deputy. An agent without a worker beside it shows them always, since
+        /// nobody else may. The agent's own series are always there.
+        group_series: GroupSeries = GroupSeries::Auto => "always";
     }
+}
+
+words! {
+    /// Which agents show the series of a group.
+    pub enum GroupSeries {
+        /// All up to five members, beyond that those beside the leader and its deputy.
+        Auto = "auto",
+        /// All.
+        Always = "always",
+        /// The two beside the leader and the next worker by name.
+        LeaderAndDeputy = "leader_and_deputy",
+        /// None: the API and the log only.
+        Never = "never",
+    }
+    default Auto
 }
 
 section! {

@@ -8,7 +8,7 @@ use evenkeel_core::facts::input::WorkerSetting;
 
 use super::properties::Properties;
 use super::secret::Secret;
-use super::tree::{LogFormat, LogLevel, Readiness};
+use super::tree::{GroupSeries, LogFormat, LogLevel, Probes, Readiness};
 
 /// A configuration without mistakes.
 #[derive(Debug, Clone, PartialEq)]
@@ -71,12 +71,16 @@ pub struct ConnectionConfig {
 }
 
 /// Where things are served.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HttpConfig {
     /// Address and port.
     pub listen: SocketAddr,
     /// What `/readyz` answers while not everything is seen.
     pub readiness: Readiness,
+    /// The web configuration file.
+    pub web_config_file: Option<PathBuf>,
+    /// What probes answer to those who do not say who they are.
+    pub probes: Probes,
 }
 
 /// Bounds on a scrape.
@@ -86,6 +90,8 @@ pub struct MetricsConfig {
     pub series_max: usize,
     /// Most series of a family that has one a subject.
     pub subjects_max: usize,
+    /// Which agents show the series of a group.
+    pub group_series: GroupSeries,
 }
 
 /// What is written.

@@ -240,7 +240,14 @@ fn of_group(index: usize, tree: &GroupTree, mistakes: &mut Vec<Mistake>) -> Grou
 }
 
 fn of_http(tree: &HttpTree, mistakes: &mut Vec<Mistake>) -> Option<HttpConfig> {
-    let HttpTree { listen, readiness } = tree;
+    let HttpTree {
+        listen,
+        readiness,
+        web_config_file,
+        probes,
+    } = tree;
+    // An empty one is none, as an empty variable is.
+    let web_config_file = web_config_file.as_ref().filter(|path| !path.is_empty());
     // `:9790` is how exporters write "all interfaces".
     let text = match listen.strip_prefix(':') {
         Some(port) => format!("0.0.0.0:{port}"),
@@ -250,6 +257,8 @@ fn of_http(tree: &HttpTree, mistakes: &mut Vec<Mistake>) -> Option<HttpConfig> {
         Ok(listen) => Some(HttpConfig {
             listen,
             readiness: *readiness,
+            web_config_file: web_config_file.map(PathBuf::from),
+            probes: *probes,
         }),
         Err(_) => {
             let expected = "ADDR:PORT with an IP address";
@@ -264,6 +273,7 @@ fn of_metrics(tree: &MetricsTree, mistakes: &mut Vec<Mistake>) -> MetricsConfig 
     let MetricsTree {
         series_max,
         subjects_max,
+        group_series,
     } = *tree;
     let bounds = [
         ("metrics.series_max", series_max, SERIES_MIN..=SERIES_LIMIT),
@@ -278,6 +288,7 @@ fn of_metrics(tree: &MetricsTree, mistakes: &mut Vec<Mistake>) -> MetricsConfig 
     MetricsConfig {
         series_max,
         subjects_max,
+        group_series,
     }
 }
 

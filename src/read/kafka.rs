@@ -28,7 +28,7 @@ use evenkeel_core::facts::time::ArrivalTime;
 use thiserror::Error;
 use tokio::sync::mpsc;
 
-use crate::read::connection::{Connection, Properties};
+use crate::read::connection::Connection;
 use crate::read::counters::ReadCounters;
 use emit::Emitter;
 use search::Limits;
@@ -100,8 +100,9 @@ pub struct ReaderHandle {
 /// What will not do about properties, without connecting anywhere: each of them that is
 /// not taken, or, where all are, what does not fit together.
 #[must_use]
-pub fn mistakes(properties: &Properties) -> Vec<ReadError> {
-    let alone: Vec<ReadError> = properties
+pub fn mistakes(connection: &Connection) -> Vec<ReadError> {
+    let alone: Vec<ReadError> = connection
+        .properties
         .iter()
         .filter_map(|(name, value)| client::check_alone(name, value).err())
         .collect();
@@ -110,13 +111,13 @@ pub fn mistakes(properties: &Properties) -> Vec<ReadError> {
     }
     // The topics differ in nothing that a user sets: the first to fail says it all.
     let mut topics = Topic::ALL.into_iter();
-    let together = topics.find_map(|topic| client::create(properties, topic).err());
+    let together = topics.find_map(|topic| client::create(connection, topic).err());
     together.into_iter().collect()
 }
 
 /// Whether the settings would do, or the first mistake.
 fn check(settings: &ReadSettings) -> Result<(), ReadError> {
-    match mistakes(&settings.connection.properties).into_iter().next() {
+    match mistakes(&settings.connection).into_iter().next() {
         Some(mistake) => Err(mistake),
         None => Ok(()),
     }
@@ -185,6 +186,15 @@ impl ReaderHandle {
     pub fn ask_ends(&self) {
         for topic in &self.topics {
             topic.ask();
+        }
+    }
+
+    /// Goes on with new clients that reach the cluster so, from where each topic was read
+    /// to. Nothing is read twice and nothing is left out.
+    pub fn reconnect(&self, connection: Connection) {
+        let connection = Arc::new(connection);
+        for topic in &self.topics {
+            topic.reconnect(&connection);
         }
     }
 

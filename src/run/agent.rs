@@ -15,10 +15,14 @@ use tokio::task::JoinSet;
 
 use crate::config::Readiness;
 use crate::read::ffi;
-use crate::read::kafka::{self, ReadError, ReadSettings, ReaderHandle};
+use crate::read::group as reading;
+use crate::read::group::GroupReader;
+use crate::read::kafka::{ReadError, ReadSettings};
+use crate::run::reloads::Reloads;
 use crate::run::shutdown::{Ending, Shutdown};
+use crate::run::web::{self, Web};
 use crate::run::{clock, group};
-use crate::show::http::{self, HttpLimits};
+use crate::show::http::{self, Guard, HttpLimits};
 use crate::show::routes::Site;
 use crate::show::view::{AgentStats, InputStats, Published, Pulse, SeriesLimits, StartUp};
 use crate::show::words::Words;
@@ -44,6 +48,8 @@ pub struct Plan {
     pub agent: AgentStats,
     /// Bounds of the HTTP server.
     pub http: HttpLimits,
+    /// What stands before it; nothing, everybody is answered.
+    pub web: Option<Web>,
 }
 
 /// A started agent: its groups are watched, nothing is served yet.
@@ -55,6 +61,7 @@ pub struct Agent {
     readiness: Readiness,
     series: SeriesLimits,
     http: HttpLimits,
+    guards: watch::Receiver<Arc<Guard>>,
 }
 
 // === impl Agent ===
@@ -84,7 +91,7 @@ impl Agent {
             let watcher = Watcher {
                 place,
                 group,
-                reader: kafka::start(settings, Arc::new(clock::now), sender)?,
+                reader: reading::start(settings, Arc::new(clock::now), sender)?,
                 publisher: Arc::clone(&publisher),
                 pulse: Arc::clone(&pulse),
                 words: Words::default(),
@@ -92,8 +99,21 @@ impl Agent {
             };
             loops.spawn(watch_group(watcher, inputs, shutdown.ending()));
         }
+        let guard = plan.web.as_ref().map_or_else(Default::default, Web::guard);
+        let (sender, guards) = watch::channel(guard);
+        if let Some(web) = plan.web {
+            let reloads = Reloads::new(Arc::clone(&publisher));
+            loops.spawn(web::follow(
+                web,
+                web::LOOK_EVERY,
+                sender,
+                reloads,
+                shutdown.ending(),
+            ));
+        }
         Ok(Self {
             loops,
+            guards,
             published,
             pulse,
             readiness: plan.readiness,
@@ -115,6 +135,7 @@ impl Agent {
         http::serve(
             listener,
             Arc::new(site),
+            self.guards,
             self.http,
             shutdown.ending().wait(),
         )
@@ -141,7 +162,7 @@ async fn watch_group(mut watcher: Watcher, inputs: mpsc::Receiver<Input>, ending
 struct Watcher {
     place: usize,
     group: Arc<str>,
-    reader: ReaderHandle,
+    reader: GroupReader,
     publisher: Arc<watch::Sender<Arc<Published>>>,
     pulse: Arc<Pulse>,
     words: Words,
@@ -165,6 +186,7 @@ impl group::Surroundings for Watcher {
 
     fn publish(&mut self, answers: Answers, now: ArrivalTime) {
         self.words.answers(&self.group, &answers);
+        self.reader.heed(&answers);
         if answers.fresh && !self.caught_up {
             self.caught_up = true;
             ffi::give_memory_back();

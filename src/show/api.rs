@@ -7,7 +7,7 @@ use evenkeel_core::facts::input::{Settings, Topic, Trouble};
 use evenkeel_core::facts::time::ArrivalTime;
 use serde::Serialize;
 
-use crate::show::health::{Health, Reason, Why, health};
+use crate::show::health::{About, Health, Reason, Why, health};
 use crate::show::view::{AgentStats, Published};
 
 /// The answer of `/readyz`.
@@ -167,7 +167,7 @@ fn group_state<'a>(
 
 /// What a person would wonder about although nothing is wrong with an input.
 pub(super) fn note(answers: &Answers, health: &Health) -> Option<&'static str> {
-    (health.current && answers.group.is_none()).then_some(
+    (health.current && answers.state.is_some() && answers.group.is_none()).then_some(
         "no record of this group exists: no worker has joined yet, or the group.id is another",
     )
 }
@@ -179,8 +179,15 @@ pub(super) fn reasons<'a>(
     agent: &AgentStats,
 ) -> Vec<ReasonText<'a>> {
     let texts = health.reasons.iter().map(|reason| ReasonText {
-        input: reason.topic.map(Topic::label),
-        topic: reason.topic.map(|topic| name(&answers.settings, topic)),
+        input: match reason.about {
+            About::Topic(topic) => Some(topic.label()),
+            About::Polls => Some("polls"),
+            About::All => None,
+        },
+        topic: match reason.about {
+            About::Topic(topic) => Some(name(&answers.settings, topic)),
+            About::Polls | About::All => None,
+        },
         reason: reason.why.label(),
         text: searching(reason, &answers.settings, agent)
             .unwrap_or_else(|| text(reason, &answers.settings, agent)),
@@ -198,7 +205,9 @@ fn name(settings: &Settings, topic: Topic) -> &str {
 
 /// While a topic is searched for the group's records: how far that is.
 fn searching(reason: &Reason, settings: &Settings, agent: &AgentStats) -> Option<String> {
-    let topic = reason.topic?;
+    let About::Topic(topic) = reason.about else {
+        return None;
+    };
     let is_start = matches!(reason.why, Why::NotStarted | Why::CatchingUp { .. });
     let start_up = agent.input(&settings.group, topic)?.start_up;
     let start_up = start_up.filter(|start_up| is_start && start_up.ratio() < 1.0)?;
@@ -212,15 +221,17 @@ fn searching(reason: &Reason, settings: &Settings, agent: &AgentStats) -> Option
 }
 
 fn text(reason: &Reason, settings: &Settings, agent: &AgentStats) -> String {
-    let topic = reason
-        .topic
-        .map_or("the inputs", |topic| name(settings, topic));
+    let who = agent
+        .principal
+        .as_deref()
+        .unwrap_or("the agent's principal");
+    let topic = match reason.about {
+        About::Topic(topic) => name(settings, topic),
+        About::Polls => return polls_text(reason.why, &settings.group, who),
+        About::All => "the inputs",
+    };
     match reason.why {
         Why::Trouble(Trouble::Denied) => {
-            let who = agent
-                .principal
-                .as_deref()
-                .unwrap_or("the agent's principal");
             format!("{topic} may not be read: {who} needs READ and DESCRIBE on it")
         }
         Why::Trouble(Trouble::Missing) => {
@@ -247,6 +258,27 @@ fn text(reason: &Reason, settings: &Settings, agent: &AgentStats) -> String {
         Why::Contradicted => {
             format!("{topic} is not what the group works with: the findings say how")
         }
+    }
+}
+
+fn polls_text(why: Why, group: &str, who: &str) -> String {
+    let so = "its state at this moment is not known";
+    match why {
+        Why::Trouble(Trouble::Denied) => {
+            format!("group {group} may not be described: {who} needs DESCRIBE on it; {so}")
+        }
+        Why::Trouble(Trouble::Unauthenticated) => {
+            format!("the coordinator of group {group} refuses the agent's credentials; {so}")
+        }
+        Why::Trouble(_) => format!("the coordinator of group {group} does not answer; {so}"),
+        Why::NotStarted | Why::CatchingUp { .. } | Why::Settling => {
+            format!("the coordinator of group {group} was not heard of yet")
+        }
+        Why::Unconfirmed { age_ms } => format!(
+            "the coordinator of group {group} last answered {} s ago; {so}",
+            age_ms / 1000
+        ),
+        Why::HistoryIncomplete | Why::Contradicted => so.to_owned(),
     }
 }
 

@@ -8,9 +8,10 @@ mod group;
 
 use std::collections::BTreeSet;
 
-use evenkeel_core::answers::Answers;
+use evenkeel_core::answers::{Answers, Role};
 use evenkeel_core::facts::time::ArrivalTime;
 
+use crate::config::GroupSeries;
 use crate::show::catalog::{self, Family};
 use crate::show::health::{Health, health};
 use crate::show::view::{SeriesLimits, View};
@@ -80,11 +81,33 @@ pub fn families(view: &View) -> Snapshot<'_> {
     agent::fill(&mut own, view, &groups);
     let mut told = Collected::default();
     for (answers, health) in &groups {
-        if health.current {
+        if health.current && is_shown_here(view.limits.group_series, answers) {
             group::fill(&mut told, answers, view.limits.subjects_max);
         }
     }
     finish(own, told, view)
+}
+
+/// Members up to which every agent shows the group: five copies of 300 series are cheap,
+/// and copies agree.
+const SHOWN_BY_ALL_MAX: usize = 5;
+
+/// Whether this agent is one of those that show the group's series.
+fn is_shown_here(policy: GroupSeries, answers: &Answers) -> bool {
+    let chosen = answers
+        .own
+        .as_ref()
+        .is_none_or(|own| matches!(own.role, Role::Leader | Role::Deputy));
+    let members = answers
+        .group
+        .as_ref()
+        .map_or(0, |group| group.members.len());
+    match policy {
+        GroupSeries::Always => true,
+        GroupSeries::Never => false,
+        GroupSeries::LeaderAndDeputy => chosen,
+        GroupSeries::Auto => chosen || members <= SHOWN_BY_ALL_MAX,
+    }
 }
 
 /// The groups, each once: were one configured twice, the first would speak.

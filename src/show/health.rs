@@ -1,7 +1,7 @@
 //! Whether a group's answers are true at a given moment, and why not: one verdict for
 //! metrics, `/readyz`, the page and the log.
 
-use evenkeel_core::answers::{Answers, InputAnswer};
+use evenkeel_core::answers::{Answers, InputAnswer, Mode, PollsAnswer};
 use evenkeel_core::facts::input::{Topic, Trouble};
 use evenkeel_core::facts::time::ArrivalTime;
 use evenkeel_core::limits::FRESH_MS_MAX;
@@ -21,10 +21,21 @@ pub struct Health {
 /// One thing that is wrong with an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reason {
-    /// Which input; absent when the reason is not about a single one.
-    pub topic: Option<Topic>,
+    /// Which input.
+    pub about: About,
     /// What.
     pub why: Why,
+}
+
+/// What a reason is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum About {
+    /// One of the topics.
+    Topic(Topic),
+    /// The answers of the group's coordinator.
+    Polls,
+    /// No single input.
+    All,
 }
 
 /// What can be wrong: a closed set.
@@ -52,11 +63,13 @@ pub enum Why {
     Contradicted,
 }
 
-/// Findings that say that an input is another one than the group's.
-const CONTRADICTIONS: [(&str, Topic); 3] = [
-    ("topic_swapped", Topic::Config),
-    ("config_partitions", Topic::Config),
-    ("config_offset_beyond_end", Topic::Config),
+/// Findings that say that an input is another one than the group's: a topic that is not
+/// what the group works with, or a group that nobody has heard of.
+const CONTRADICTIONS: [&str; 4] = [
+    "topic_swapped",
+    "config_partitions",
+    "config_offset_beyond_end",
+    "group_absent",
 ];
 
 /// The health of `answers` at `now`. The engine has said whether they were true when
@@ -68,31 +81,28 @@ pub fn health(answers: &Answers, now: ArrivalTime) -> Health {
     let mut confirmed = true;
     for topic in Topic::ALL {
         let input = answers.inputs.iter().find(|input| input.topic == topic);
-        let well = input.is_some_and(|input| is_confirmed(input, now) || is_done_without(input));
+        let well = input.is_some_and(|input| is_recent(input.confirmed, now) || !input.needed);
         confirmed &= well;
         reasons.extend(of_input(topic, input, now));
     }
+    confirmed &= is_recent(answers.polls.confirmed, now) || !answers.polls.needed;
+    reasons.extend(of_polls(answers.mode, &answers.polls, now));
     let current = answers.fresh && confirmed;
     if !current && reasons.is_empty() {
         reasons.push(Reason {
-            topic: None,
+            about: About::All,
             why: Why::Settling,
         });
     }
-    if current && answers.whole_since.is_none() {
+    let by_records = matches!(answers.mode, Mode::Full | Mode::NoPolls);
+    if current && by_records && answers.whole_since.is_none() {
         reasons.push(Reason {
-            topic: None,
+            about: About::All,
             why: Why::HistoryIncomplete,
         });
     }
-    let contradicted = CONTRADICTIONS
-        .iter()
-        .find(|(name, _)| answers.findings.iter().any(|found| found.finding == *name));
-    if let (true, Some((_, topic))) = (current, contradicted) {
-        reasons.push(Reason {
-            topic: Some(*topic),
-            why: Why::Contradicted,
-        });
+    if current {
+        reasons.extend(contradicted(answers));
     }
     Health {
         current,
@@ -101,17 +111,32 @@ pub fn health(answers: &Answers, now: ArrivalTime) -> Health {
     }
 }
 
-fn is_confirmed(input: &InputAnswer, now: ArrivalTime) -> bool {
-    input
-        .confirmed
-        .is_some_and(|confirmed| now.since_ms(confirmed) <= FRESH_MS_MAX)
+/// The inputs that findings say are other ones than the group's, each once.
+fn contradicted(answers: &Answers) -> Vec<Reason> {
+    let is_named = |finding: &str, subject: &str| {
+        let mut findings = answers.findings.iter();
+        findings.any(|found| found.finding == finding && found.subject == subject)
+    };
+    let settings = &answers.settings;
+    let names = [
+        (Topic::Offsets, &settings.group),
+        (Topic::Config, &settings.config_topic),
+        (Topic::Status, &settings.status_topic),
+    ];
+    let about = |(topic, name): (Topic, &String)| {
+        CONTRADICTIONS
+            .iter()
+            .any(|finding| is_named(finding, name))
+            .then_some(Reason {
+                about: About::Topic(topic),
+                why: Why::Contradicted,
+            })
+    };
+    names.into_iter().filter_map(about).collect()
 }
 
-/// Whether the answers leave out what a topic would add that nobody can read until
-/// somebody changes something. Without the group's own records there are none.
-fn is_done_without(input: &InputAnswer) -> bool {
-    input.topic != Topic::Offsets
-        && matches!(input.trouble, Some(Trouble::Denied | Trouble::Missing))
+fn is_recent(confirmed: Option<ArrivalTime>, now: ArrivalTime) -> bool {
+    confirmed.is_some_and(|confirmed| now.since_ms(confirmed) <= FRESH_MS_MAX)
 }
 
 /// Whether anything is known of a topic: before that a lag of zero means nothing.
@@ -142,7 +167,27 @@ fn of_input(topic: Topic, input: Option<&InputAnswer>, now: ArrivalTime) -> Opti
         },
     };
     Some(Reason {
-        topic: Some(topic),
+        about: About::Topic(topic),
+        why,
+    })
+}
+
+/// What is wrong with the coordinator's answers. While nothing at all can be reached, the
+/// topics have said so.
+fn of_polls(mode: Mode, polls: &PollsAnswer, now: ArrivalTime) -> Option<Reason> {
+    let age_ms = polls.confirmed.map(|confirmed| now.since_ms(confirmed));
+    let why = match (polls.trouble, age_ms) {
+        _ if mode == Mode::Blind => return None,
+        (Some(refused), _) if refused != Trouble::Unreachable && refused != Trouble::Other => {
+            Why::Trouble(refused)
+        }
+        (_, Some(age_ms)) if age_ms <= FRESH_MS_MAX => return None,
+        (Some(trouble), _) => Why::Trouble(trouble),
+        (None, Some(age_ms)) => Why::Unconfirmed { age_ms },
+        (None, None) => Why::NotStarted,
+    };
+    Some(Reason {
+        about: About::Polls,
         why,
     })
 }

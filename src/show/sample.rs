@@ -7,8 +7,8 @@ use std::sync::Arc;
 use evenkeel_core::answers::{
     Answers, AssignmentError, ConfiguredAnswer, ConnectorAnswer, Counters, DeadlineAnswer,
     DelayReason, FindingAnswer, GroupAnswer, GroupState, InputAnswer, ItemAnswer, MemberAnswer,
-    Mode, Outcome, RecentAnswer, RevocationHow, RoundAnswer, RoundMember, UnassignedAnswer,
-    UnassignedReason,
+    Mode, Outcome, OwnWorker, PollsAnswer, RecentAnswer, RevocationHow, Role, RoundAnswer,
+    RoundMember, UnassignedAnswer, UnassignedReason,
 };
 use evenkeel_core::facts::ids::{Kind, Protocol};
 use evenkeel_core::facts::input::{Settings, Topic};
@@ -16,7 +16,8 @@ use evenkeel_core::facts::time::{ArrivalTime, EventTime};
 
 use crate::show::process::ProcessStats;
 use crate::show::view::{
-    AgentStats, BuildInfo, InputStats, Published, SeriesLimits, StartUp, View,
+    AgentStats, BuildInfo, CertificateUse, InputStats, Published, ReloadStats, SeriesLimits,
+    StartUp, View,
 };
 
 /// The moment the sample is shown.
@@ -37,7 +38,7 @@ pub(crate) fn incident() -> Answers {
         last_owner: Some(Arc::from("worker-d:8083")),
     };
     Answers {
-        unassigned: vec![
+        unassigned: Some(vec![
             lost("payments", None),
             lost("orders", Some(2)),
             lost("payments", Some(0)),
@@ -47,7 +48,7 @@ pub(crate) fn incident() -> Answers {
                 since: Some(RECORDED),
                 last_owner: None,
             },
-        ],
+        ]),
         deadline: Some(DeadlineAnswer {
             at: RECORDED.plus_ms(300_000),
             reason: DelayReason::Lost,
@@ -94,6 +95,16 @@ pub(crate) fn calm(members: Vec<MemberAnswer>) -> Answers {
         arrived: Some(NOW),
         inputs: Topic::ALL.map(input).to_vec(),
         mode: Mode::Full,
+        polls: PollsAnswer {
+            confirmed: Some(ArrivalTime(NOW.0 - 200)),
+            ..PollsAnswer::default()
+        },
+        state: Some(GroupState::Stable),
+        own: members.first().map(|member| OwnWorker {
+            worker: Arc::clone(&member.worker),
+            role: Role::Leader,
+        }),
+        unassigned: Some(Vec::new()),
         fresh: true,
         whole_since: Some(EventTime(1_699_990_000_000)),
         group: Some(group(members)),
@@ -123,8 +134,8 @@ pub(crate) fn member(worker: &str, owned: &[ItemAnswer]) -> MemberAnswer {
         url: Arc::from(format!("http://{worker}/")),
         client_id: Arc::from(format!("connect-{worker}")),
         client_host: Arc::from("/10.0.0.7"),
-        session_timeout_ms: 10_000,
-        rebalance_timeout_ms: 60_000,
+        session_timeout_ms: Some(10_000),
+        rebalance_timeout_ms: Some(60_000),
         config_offset: Some(57),
         claims: Some(true),
         owned: owned.to_vec(),
@@ -159,6 +170,8 @@ pub(crate) fn published(groups: Vec<Answers>) -> Published {
             started: Some(ArrivalTime(1_699_999_000_000)),
             principal: Some("evenkeel".to_owned()),
             inputs,
+            reloads: ReloadStats { ok: 2, failed: 1 },
+            expiries: BTreeMap::from([(CertificateUse::Server, 1_702_592_000)]),
         },
     }
 }
@@ -210,6 +223,7 @@ fn input(topic: Topic) -> InputAnswer {
         records: 40,
         decode_errors: BTreeMap::new(),
         unknown: BTreeMap::new(),
+        needed: true,
     }
 }
 
@@ -217,10 +231,10 @@ fn group(members: Vec<MemberAnswer>) -> GroupAnswer {
     GroupAnswer {
         state: GroupState::Stable,
         incarnation: 1,
-        generation: 8,
-        recorded: RECORDED,
+        generation: Some(8),
+        recorded: Some(RECORDED),
         join_ended: Some(EventTime(RECORDED.0 - 30)),
-        record_bytes: 2_345,
+        record_bytes: Some(2_345),
         protocol: Some(Protocol::Sessioned),
         protocol_best: Some(Protocol::Sessioned),
         downgraded: None,

@@ -181,7 +181,10 @@ fn every_piece_of_work_is_accounted_for_at_every_moment() {
             }
             let members = answers.group.iter().flat_map(|group| &group.members);
             let owned = members.flat_map(|member| &member.owned);
-            let unassigned = answers.unassigned.iter().map(|unassigned| &unassigned.item);
+            let unassigned = answers
+                .without_owner()
+                .iter()
+                .map(|unassigned| &unassigned.item);
             for item in owned.chain(unassigned) {
                 let key = (item.connector.to_string(), item.task.unwrap_or(-1));
                 if let Some(count) = pieces.get_mut(&key) {

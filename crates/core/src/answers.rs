@@ -23,19 +23,26 @@ pub struct Answers {
     pub arrived: Option<ArrivalTime>,
     /// How well the agent sees, by input.
     pub inputs: Vec<InputAnswer>,
+    /// How well the coordinator answers.
+    pub polls: PollsAnswer,
     /// The agent's mode: what it can see.
     pub mode: Mode,
-    /// Whether the group's answers are true now: every input was read to its end
-    /// once, and was confirmed current less than 30 s ago.
+    /// Whether the group's answers are true now: every input they rest on was read to
+    /// its end once, and was confirmed current less than 30 s ago.
     pub fresh: bool,
     /// The oldest instant since which the history behind the answers is whole.
     pub whole_since: Option<EventTime>,
     /// The group as its newest record describes it; absent until one was read.
     pub group: Option<GroupAnswer>,
+    /// The group's state at this moment; absent where only the topics are read.
+    pub state: Option<GroupState>,
+    /// The worker beside the agent; absent where none of the members is.
+    pub own: Option<OwnWorker>,
     /// What is configured; absent until the config topic was read to its end.
     pub configured: Option<ConfiguredAnswer>,
-    /// Work that should run and has no owner, with its reason.
-    pub unassigned: Vec<UnassignedAnswer>,
+    /// Work that should run and has no owner, with its reason; absent where it is not
+    /// known who owns what, or what is configured.
+    pub unassigned: Option<Vec<UnassignedAnswer>>,
     /// When the scheduled rebalance delay ends, and what it is for.
     pub deadline: Option<DeadlineAnswer>,
     /// The last rounds, oldest first, at most `limits::ROUNDS_SHOWN_MAX`.
@@ -48,14 +55,29 @@ pub struct Answers {
     pub findings: Vec<FindingAnswer>,
 }
 
+// === impl Answers ===
+
+impl Answers {
+    /// Work without an owner, as far as that is known.
+    #[must_use]
+    pub fn without_owner(&self) -> &[UnassignedAnswer] {
+        self.unassigned.as_deref().unwrap_or_default()
+    }
+}
+
 /// What the agent can see: the label `mode`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
-    /// The group's records are read.
+    /// The group's records are read, and its coordinator answers.
     Full,
-    /// The offsets topic may not be read, or does not exist; another one is.
+    /// The group's records may not be read, or do not exist; its coordinator says who is
+    /// in it and what they were told. What lies between two answers is not known.
     NoOffsetsTopic,
+    /// The group's records are read; its coordinator does not answer.
+    NoPolls,
+    /// Neither; the config or the status topic is read.
+    TopicsOnly,
     /// Nothing can be read.
     #[default]
     Blind,
@@ -80,14 +102,53 @@ pub struct InputAnswer {
     pub decode_errors: BTreeMap<String, u64>,
     /// Records of an unknown type or version, by what they said.
     pub unknown: BTreeMap<String, u64>,
+    /// Whether the answers of the group rest on it: they are not true while it is not
+    /// current. Where a topic may not be read, answers leave out what it would add.
+    pub needed: bool,
 }
 
-/// The state of a classic group (`ClassicGroupState`), as far as records tell it.
+/// How well the coordinator answers.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct PollsAnswer {
+    /// When the newest question that was answered was sent.
+    pub confirmed: Option<ArrivalTime>,
+    /// Why there is no answer now.
+    pub trouble: Option<Trouble>,
+    /// Whether the answers of the group rest on it.
+    pub needed: bool,
+}
+
+/// The worker beside the agent, by the group's own members.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct OwnWorker {
+    /// Its label.
+    pub worker: Arc<str>,
+    /// What the newest record makes of it.
+    pub role: Role,
+}
+
+/// The part of the worker beside the agent in its group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// It leads: this agent asks the coordinator often, and is the reporter.
+    Leader,
+    /// The next after the leader by worker id: this agent asks often, too.
+    Deputy,
+    /// Any other.
+    Member,
+}
+
+/// The state of a classic group (`ClassicGroupState`), by its records or by polls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GroupState {
     /// The newest record has members.
     Stable,
+    /// Members are joining; only polls show it.
+    PreparingRebalance,
+    /// The leader is computing the assignment; only polls show it.
+    CompletingRebalance,
     /// The newest record has none.
     Empty,
     /// The group was deleted.
@@ -101,14 +162,15 @@ pub struct GroupAnswer {
     pub state: GroupState,
     /// How many times the group was created anew since the agent's history begins.
     pub incarnation: u32,
-    /// Its generation.
-    pub generation: i32,
-    /// When the record was written (coordinator clock).
-    pub recorded: EventTime,
+    /// Its generation; without its records at least this, by the statuses that its members
+    /// wrote, absent where they wrote none.
+    pub generation: Option<i32>,
+    /// When the record was written (coordinator clock); absent without records.
+    pub recorded: Option<EventTime>,
     /// When its join phase ended (`currentStateTimestamp`), where the record says so.
     pub join_ended: Option<EventTime>,
-    /// Size of the record's value.
-    pub record_bytes: u64,
+    /// Size of the record's value; absent without records.
+    pub record_bytes: Option<u64>,
     /// The protocol in force; absent for an empty group and an unknown name.
     pub protocol: Option<Protocol>,
     /// The best protocol that this group has proven it can speak.
@@ -139,9 +201,9 @@ pub struct MemberAnswer {
     /// Address the member connected from.
     pub client_host: Arc<str>,
     /// The member's `session.timeout.ms`.
-    pub session_timeout_ms: i32,
+    pub session_timeout_ms: Option<i32>,
     /// The member's `rebalance.timeout.ms`.
-    pub rebalance_timeout_ms: i32,
+    pub rebalance_timeout_ms: Option<i32>,
     /// The offset after the last config record it had read when it joined.
     pub config_offset: Option<i64>,
     /// Whether it came with a claim: `false` is a fresh process, or one that dropped

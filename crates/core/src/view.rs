@@ -2,6 +2,8 @@
 
 pub mod configured;
 pub mod counts;
+pub mod own;
+pub mod polled;
 pub mod protocol;
 pub mod statuses;
 pub mod unassigned;

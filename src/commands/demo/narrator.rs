@@ -92,7 +92,10 @@ impl Narrator {
         let assigned: u64 = counters.assignments.values().sum();
         let revoked: u64 = counters.revocations.values().sum();
         self.say(&format!(
-            "{completed} generations completed, {assigned} assignments, {revoked} revocations"
+            "{} completed, {}, {}",
+            counted(completed, "generation"),
+            counted(assigned, "assignment"),
+            counted(revoked, "revocation")
         ))
     }
 
@@ -104,12 +107,12 @@ impl Narrator {
         let Some(group) = &answers.group else {
             return Ok(());
         };
-        if self.told.generation != Some(group.generation) {
-            self.told.generation = Some(group.generation);
+        if self.told.generation != group.generation {
+            self.told.generation = group.generation;
             self.say(&describe(group))?;
         }
         let mut unassigned: BTreeMap<&'static str, usize> = BTreeMap::new();
-        for item in &answers.unassigned {
+        for item in answers.without_owner() {
             *unassigned.entry(item.reason.label()).or_default() += 1;
         }
         if self.told.unassigned != unassigned {
@@ -177,19 +180,28 @@ impl Narrator {
 }
 
 /// The group in a line.
+/// A number of things, in words.
+fn counted(count: impl std::fmt::Display, thing: &str) -> String {
+    let count = count.to_string();
+    let plural = if count == "1" { "" } else { "s" };
+    format!("{count} {thing}{plural}")
+}
+
 fn describe(group: &GroupAnswer) -> String {
     let members: Vec<String> = group
         .members
         .iter()
         .map(|member| format!("{} owns {}", member.worker, member.owned.len()))
         .collect();
+    let generation = group
+        .generation
+        .map_or_else(|| "unknown".to_owned(), |number| number.to_string());
     let Some(protocol) = group.protocol else {
-        return format!("generation {}: {}", group.generation, group.state.label());
+        return format!("generation {generation}: {}", group.state.label());
     };
     format!(
-        "generation {}: {} members, {}: {}",
-        group.generation,
-        group.members.len(),
+        "generation {generation}: {}, {}: {}",
+        counted(group.members.len(), "member"),
         protocol.label(),
         members.join(", ")
     )

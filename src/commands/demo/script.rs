@@ -223,7 +223,7 @@ fn scenes(inputs: Vec<Input>) -> Vec<Scene> {
 /// Whether time itself can be seen in a metric.
 fn something_shows(engine: &Engine) -> bool {
     let answers = engine.answers();
-    answers.deadline.is_some() || !answers.unassigned.is_empty()
+    answers.deadline.is_some() || !answers.without_owner().is_empty()
 }
 
 /// The value with the times inside it shifted: a group record holds the end of its join

@@ -134,6 +134,29 @@ log: {level: error, format: json}
 }
 
 #[test]
+fn the_web_configuration_is_named_like_everything_else() {
+    let named = |vars: &[(&str, &str)], flags: &[(&str, &str)]| {
+        let http = good(GOOD, &self::vars(vars), &set(flags)).http;
+        http.web_config_file.map(|path| path.display().to_string())
+    };
+    // GOOD needs its password.
+    let password = ("PASSWORD", "x");
+    let variable = ("EVENKEEL_HTTP_WEB_CONFIG_FILE", "env.yml");
+    let flag = ("http.web_config_file", "flag.yml");
+    assert_eq!(named(&[password], &[]), None);
+    assert_eq!(
+        named(&[password, variable], &[]).as_deref(),
+        Some("env.yml")
+    );
+    assert_eq!(
+        named(&[password, variable], &[flag]).as_deref(),
+        Some("flag.yml")
+    );
+    // An empty variable is none.
+    assert_eq!(named(&[password, (variable.0, "")], &[]), None);
+}
+
+#[test]
 fn no_file_is_needed() {
     let flags = ConfigFlags {
         bootstrap: Some("b:9092".to_owned()),
@@ -200,7 +223,7 @@ kafka.bootstrap: found a list, expected a text
 kafka.properties.sasl.password: found a section, expected a text
 groups[1].grp: found an unknown key, expected a key of the reference
   hint: did you mean group?
-http: found a text, expected keys: listen, readiness
+http: found a text, expected keys: listen, readiness, web_config_file, probes
 metrics.subjects_max: found \"many\", expected a whole number
 log.level: found \"inof\", expected one of error, warn, info, debug, trace
   hint: did you mean info?

@@ -14,7 +14,7 @@ use rdkafka::error::{KafkaError, RDKafkaErrorCode};
 
 use super::ReadError;
 use super::emit::TopicAccess;
-use crate::read::connection::{Hidden, Properties};
+use crate::read::connection::{Connection, Hidden, Properties};
 
 /// A consumer that only assigns.
 pub(super) type Client = BaseConsumer<Context>;
@@ -85,16 +85,17 @@ struct LogWindow {
 }
 
 /// Makes a client without connecting it.
-pub(super) fn create(properties: &Properties, topic: Topic) -> Result<Client, ReadError> {
-    create_for(properties, topic, None)
+pub(super) fn create(connection: &Connection, topic: Topic) -> Result<Client, ReadError> {
+    create_for(connection, topic, None)
 }
 
 /// As [`create`]; what the client says of its connections goes to `access`.
 pub(super) fn create_for(
-    properties: &Properties,
+    connection: &Connection,
     topic: Topic,
     access: Option<std::sync::Arc<TopicAccess>>,
 ) -> Result<Client, ReadError> {
+    let properties = &connection.properties;
     let context = Context {
         topic,
         access,

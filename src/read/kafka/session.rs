@@ -50,6 +50,8 @@ pub(super) enum Again {
     Missing,
     /// The brokers say that the topic has another id, or other partitions.
     Changed,
+    /// The cluster is to be reached in another way.
+    Connection,
     /// The client gave up.
     Failed,
 }

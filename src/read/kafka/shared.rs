@@ -14,7 +14,8 @@ use super::ReadSettings;
 use super::client::Client;
 use super::emit::{Emitter, Stopped, TopicAccess};
 use super::frontier::Answer;
-use super::session::{Description, Session};
+use super::session::{Again, Description, Session};
+use crate::read::connection::Connection;
 
 /// Answers kept for a reader that is busy: ten a second, for as many partitions as the
 /// status topic may have, until it looks.
@@ -35,6 +36,10 @@ pub(super) struct Shared {
     is_asking: AtomicBool,
     /// Whether the topic is not any more what the present client reads.
     is_changed: AtomicBool,
+    /// How the next client reaches the cluster.
+    connection: Mutex<Arc<Connection>>,
+    /// Whether that is another way than the present client's.
+    is_reconnecting: AtomicBool,
     /// Which contents of configurations were seen; outlives the clients.
     contents: Mutex<Contents>,
 }
@@ -79,8 +84,30 @@ impl Shared {
             has_answers: AtomicBool::new(false),
             is_asking: AtomicBool::new(false),
             is_changed: AtomicBool::new(false),
+            connection: Mutex::new(Arc::new(settings.connection.clone())),
+            is_reconnecting: AtomicBool::new(false),
             contents: Mutex::new(Contents::new(random_key(), 0)),
         }
+    }
+
+    /// The present client is to be replaced by one that reaches the cluster so.
+    pub(super) fn reconnect(&self, connection: &Arc<Connection>) {
+        let mut place = self
+            .connection
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        *place = Arc::clone(connection);
+        self.is_reconnecting.store(true, Ordering::Release);
+    }
+
+    /// How a new client reaches the cluster.
+    pub(super) fn connection(&self) -> Arc<Connection> {
+        let place = self
+            .connection
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        self.is_reconnecting.store(false, Ordering::Release);
+        Arc::clone(&place)
     }
 
     /// Wants the end offsets to be asked for now.
@@ -128,10 +155,11 @@ impl Shared {
         std::mem::take(&mut *answers)
     }
 
-    pub(super) fn put_answers(&self, session: u64, new: impl Iterator<Item = Answer>) {
+    /// Whether the answers are of the present client.
+    pub(super) fn put_answers(&self, session: u64, new: impl Iterator<Item = Answer>) -> bool {
         let question = self.question();
         if question.session != session {
-            return;
+            return false;
         }
         let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
         answers.extend(new);
@@ -139,6 +167,7 @@ impl Shared {
         let too_many = answers.len().saturating_sub(ANSWERS_MAX);
         answers.drain(..too_many);
         self.has_answers.store(true, Ordering::Release);
+        true
     }
 
     /// The topic is not any more what the client of `session` reads.
@@ -149,8 +178,14 @@ impl Shared {
         }
     }
 
-    pub(super) fn is_changed(&self) -> bool {
-        self.is_changed.load(Ordering::Relaxed)
+    /// Why the present client is to be replaced although it has no trouble.
+    pub(super) fn outdated(&self) -> Option<Again> {
+        if self.is_reconnecting.load(Ordering::Acquire) {
+            Some(Again::Connection)
+        } else {
+            let is_changed = self.is_changed.load(Ordering::Relaxed);
+            is_changed.then_some(Again::Changed)
+        }
     }
 
     /// Hands on a record: the one place where values of configurations and traces

@@ -9,7 +9,7 @@ use rdkafka::message::{Message, Timestamp};
 use super::frontier::{Answer, Frontier, Progress, Step};
 use super::resume::Bounds;
 use super::search::{ChunkSource, Found};
-use super::session::{Again, Event, Halt, Session};
+use super::session::{Event, Halt, Session};
 use super::tail::is_record_of;
 use crate::read::counters::{SearchProgress, TopicCounters};
 
@@ -190,8 +190,8 @@ impl ChunkSource for ChunkReader<'_> {
                 if emitter.is_stopped() {
                     return Err(Halt::Stopped);
                 }
-                if session.shared.is_changed() {
-                    return Err(Halt::Again(Again::Changed));
+                if let Some(again) = session.shared.outdated() {
+                    return Err(Halt::Again(again));
                 }
             }
             if is_read {

@@ -193,8 +193,8 @@ impl Since {
         if emitter.is_stopped() {
             return Err(Halt::Stopped);
         }
-        if session.shared.is_changed() {
-            return Err(Halt::Again(Again::Changed));
+        if let Some(again) = session.shared.outdated() {
+            return Err(Halt::Again(again));
         }
         Ok(())
     }

@@ -71,9 +71,9 @@ impl TopicReader {
                 Again::Missing => saved.trouble.was_missing = true,
                 Again::Replaced => saved.trouble.was_replaced = true,
                 Again::OutOfRange => saved.trouble.was_out_of_range = true,
-                Again::Changed | Again::Failed => {}
+                Again::Changed | Again::Connection | Again::Failed => {}
             }
-            if began.elapsed() > LIVED {
+            if why == Again::Connection || began.elapsed() > LIVED {
                 wait = RETRY_MIN;
             }
             if emitter.sleep(wait).is_err() {
@@ -88,11 +88,8 @@ impl TopicReader {
     fn read(&self, saved: &mut Saved) -> Result<(), Halt> {
         let shared = &self.shared;
         let access = Some(Arc::clone(&shared.access));
-        let client = match client::create_for(
-            &self.settings.connection.properties,
-            shared.topic,
-            access,
-        ) {
+        let connection = shared.connection();
+        let client = match client::create_for(&connection, shared.topic, access) {
             Ok(client) => Arc::new(client),
             Err(error) => {
                 // It worked at start: a file it names is gone, say.
@@ -137,6 +134,9 @@ impl TopicReader {
         let emitter = &shared.emitter;
         let mut wait = RETRY_MIN;
         loop {
+            if let Some(again) = shared.outdated() {
+                return Err(Halt::Again(again));
+            }
             serve(client);
             let trouble = match describe(client, &shared.name) {
                 Ok(description) => {
@@ -165,6 +165,9 @@ impl TopicReader {
                 return Ok(bounds);
             }
             self.shared.emitter.sleep(wait)?;
+            if let Some(again) = self.shared.outdated() {
+                return Err(Halt::Again(again));
+            }
             if wait >= RETRY_MAX {
                 // Perhaps it is not the topic any more that metadata described.
                 return Err(Halt::Again(Again::Failed));

@@ -124,7 +124,7 @@ fn the_state_of_all_groups_or_of_one() {
         (&late["groups"][0]["fresh"], &late["groups"][0]["current"]),
         (&Value::Bool(true), &Value::Bool(false))
     );
-    assert_eq!(late["groups"][0]["reasons"].as_array().unwrap().len(), 3);
+    assert_eq!(late["groups"][0]["reasons"].as_array().unwrap().len(), 4);
 
     let error: Value =
         serde_json::from_str(&state(&published, NOW, Some("x\"y")).unwrap_err()).unwrap();

@@ -5,8 +5,9 @@ use evenkeel_core::answers::Mode;
 use evenkeel_core::facts::input::Topic;
 use evenkeel_core::wire::DecodeError;
 
-use super::group::GROUP;
+use super::group::{GROUP, WORKER};
 use super::{Count, Family, Label, MetricType, Scope, Values};
+use crate::show::view::{CertificateUse, ReloadStats};
 
 const INPUT: Label = Label {
     name: "input",
@@ -25,7 +26,7 @@ pub static MODE: Family = Family::new(
     "evenkeel_mode",
     MetricType::StateSet,
     Scope::Agent,
-    "What the agent can see: full (the group's own records can be read; evenkeel_trust tells whether the other topics can, too), no_offsets_topic (their topic is denied or missing, another one can be read), blind (anything less).",
+    "What the agent can see: full (the group's own records can be read and its coordinator answers; evenkeel_trust tells whether the other topics can be read, too), no_polls (the coordinator does not answer), no_offsets_topic (the records are denied or missing, the coordinator answers: nothing is counted), topics_only (neither, but the config or the status topic), blind (nothing, or not yet).",
 )
 .labels(&[
     GROUP,
@@ -41,6 +42,22 @@ pub static TRUST: Family = gauge(
     "1 only if every input is current and readable and the history behind the answers is whole since a stated time.",
 )
 .labels(&[GROUP])
+.count(Count::PerGroup(1));
+
+pub static REPORTER: Family = gauge(
+    "evenkeel_reporter",
+    "1 on the agent beside the worker that leads the group by its newest record, while what that agent shows is current; 0 on all others.",
+)
+.labels(&[GROUP])
+.count(Count::PerGroup(1));
+
+pub static SIDECAR_INFO: Family = Family::new(
+    "evenkeel_sidecar_info",
+    MetricType::Info,
+    Scope::Agent,
+    "The worker beside this agent. Absent where none of the group's members is beside it.",
+)
+.labels(&[GROUP, WORKER])
 .count(Count::PerGroup(1));
 
 pub static INPUT_CAUGHT_UP: Family = gauge(
@@ -122,6 +139,27 @@ pub static SERIES_DROPPED: Family = counter(
     "evenkeel_series_dropped_total",
     "Series that a bound kept out of a scrape (metrics.series_max, metrics.subjects_max), summed over scrapes. It grows only while something is left out.",
 );
+
+pub static CERTIFICATE_EXPIRY: Family = gauge(
+    "evenkeel_tls_certificate_expiry_timestamp_seconds",
+    "When the first certificate in use expires: those served on the agent's own port (use server), those shown to Kafka (use client). Absent without TLS.",
+)
+.unit("seconds")
+.labels(&[Label {
+    name: "use",
+    values: Values::Closed(|| CertificateUse::ALL.map(CertificateUse::label).to_vec()),
+}])
+.count(Count::OnDemand);
+
+pub static CONFIG_RELOADS: Family = counter(
+    "evenkeel_config_reloads_total",
+    "Changed files (settings, certificates, keys) that are in use since (ok), or were refused while what was there before stays in use (failed); the log says why.",
+)
+.labels(&[Label {
+    name: "result",
+    values: Values::Closed(|| ReloadStats::default().results().map(|(result, _)| result).to_vec()),
+}])
+.count(Count::Once(2));
 
 pub static BUILD_INFO: Family = Family::new(
     "evenkeel_build_info",

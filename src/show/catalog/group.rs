@@ -24,7 +24,7 @@ pub(super) const GROUP: Label = Label {
     name: "group",
     values: Values::Open("the Connect `group.id`"),
 };
-const WORKER: Label = Label {
+pub(super) const WORKER: Label = Label {
     name: "worker",
     values: Values::Open("`host:port` of the worker's advertised URL"),
 };
@@ -74,7 +74,7 @@ pub static GROUP_STATE: Family = Family::new(
     "evenkeel_group_state",
     MetricType::StateSet,
     Scope::Group,
-    "The state of the group, from its newest record: stable with members, empty without, dead when it was deleted or never existed.",
+    "The state of the group: stable with members, empty without, dead when it was deleted or never existed, by its newest record; preparing_rebalance and completing_rebalance while its coordinator says so, which an agent asks every 0.5 s beside the leader and the next worker by name, every 10 s elsewhere.",
 )
 .labels(&[
     GROUP,
@@ -87,7 +87,7 @@ pub static GROUP_STATE: Family = Family::new(
 
 pub static GENERATION: Family = gauge(
     "evenkeel_generation",
-    "Generation of the newest group record. It survives restarts of the agent; it falls when the group is created anew.",
+    "Generation of the newest group record. It survives restarts of the agent; it falls when the group is created anew. In mode no_offsets_topic at least this, by the statuses of its members.",
 )
 .labels(&[GROUP])
 .count(Count::PerGroup(1));
@@ -101,7 +101,7 @@ pub static MEMBERS: Family = gauge(
 
 pub static GENERATIONS: Family = counter(
     "evenkeel_generations_total",
-    "Generations that ended while the agent watched, each counted once its outcome is settled: completed (its assignment was taken), aborted (proven to have reached nobody), mismatch (the leader answered CONFIG_MISMATCH), emptied (it ended without members), unknown (not proven).",
+    "Generations whose record was written while the agent watched, each counted once its outcome is settled: completed (its assignment was taken), aborted (proven to have reached nobody), mismatch (the leader answered CONFIG_MISMATCH), emptied (it ended without members), unknown (not proven).",
 )
 .labels(&[
     GROUP,

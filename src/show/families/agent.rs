@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use evenkeel_core::answers::{Answers, InputAnswer, Mode};
+use evenkeel_core::answers::{Answers, InputAnswer, Mode, Role};
 use evenkeel_core::facts::input::Topic;
 use evenkeel_core::wire::DecodeError;
 
@@ -37,10 +37,25 @@ pub(super) fn fill<'a>(out: &mut Collected<'a>, view: &'a View, groups: &[(&'a A
             );
         }
         out.add(&c::TRUST, [group], Value::truth(health.trusted));
+        let leads = answers
+            .own
+            .as_ref()
+            .is_some_and(|own| own.role == Role::Leader);
+        out.add(&c::REPORTER, [group], Value::truth(leads && health.current));
+        if let Some(own) = &answers.own {
+            out.add(&c::SIDECAR_INFO, [group, &own.worker], Value::Count(1));
+        }
         for topic in Topic::ALL {
             input(out, view, answers, topic);
         }
         findings(out, group, answers, view.limits.subjects_max);
+    }
+    for (usage, at_seconds) in &view.agent.expiries {
+        let at = Value::Millis(at_seconds.saturating_mul(1000));
+        out.add(&c::CERTIFICATE_EXPIRY, [usage.label()], at);
+    }
+    for (result, count) in view.agent.reloads.results() {
+        out.add(&c::CONFIG_RELOADS, [result], Value::Count(count));
     }
     let build = &view.agent.build;
     out.add(

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use evenkeel_core::answers::{
-    Answers, AssignmentError, GroupAnswer, GroupState, Outcome, RevocationHow, UnassignedReason,
+    Answers, AssignmentError, GroupAnswer, GroupState, Mode, Outcome, RevocationHow,
+    UnassignedAnswer, UnassignedReason,
 };
 use evenkeel_core::facts::ids::{Kind, Protocol};
 
@@ -14,11 +15,17 @@ use crate::show::catalog as c;
 /// Adds the series of one group.
 pub(super) fn fill<'a>(out: &mut Collected<'a>, answers: &'a Answers, subjects_max: usize) {
     let group = answers.settings.group.as_str();
-    state(out, group, answers);
-    counters(out, group, answers);
-    if answers.configured.is_some() {
-        configured(out, group, answers);
-        unassigned(out, group, answers, subjects_max);
+    if let Some(now) = answers.state {
+        state(out, group, answers, now);
+    }
+    // What lies between two answers of the coordinator is not known: not zero, but absent.
+    if matches!(answers.mode, Mode::Full | Mode::NoPolls) {
+        counters(out, group, answers);
+        recent(out, group, answers);
+    }
+    configured(out, group, answers);
+    if let Some(items) = &answers.unassigned {
+        unassigned(out, group, items, subjects_max);
     }
     if let Some(deadline) = answers.deadline {
         out.add(
@@ -33,13 +40,7 @@ pub(super) fn fill<'a>(out: &mut Collected<'a>, answers: &'a Answers, subjects_m
     }
 }
 
-fn state<'a>(out: &mut Collected<'a>, group: &'a str, answers: &'a Answers) {
-    // An offsets partition read whole without a record of the group: Kafka calls a
-    // group that it does not know Dead (`GroupCoordinator` on DescribeGroups).
-    let state = answers
-        .group
-        .as_ref()
-        .map_or(GroupState::Dead, |answer| answer.state);
+fn state<'a>(out: &mut Collected<'a>, group: &'a str, answers: &'a Answers, state: GroupState) {
     for each in GroupState::ALL {
         out.add(
             &c::GROUP_STATE,
@@ -52,29 +53,14 @@ fn state<'a>(out: &mut Collected<'a>, group: &'a str, answers: &'a Answers) {
         .as_ref()
         .map_or(0, |answer| answer.members.len());
     out.add(&c::MEMBERS, [group], Value::size(members));
-    let windows = [
-        answers.recent.in_2m,
-        answers.recent.in_10m,
-        answers.recent.in_30m,
-    ];
-    for (window, generations) in c::WINDOWS.into_iter().zip(windows) {
-        out.add(
-            &c::RECENT_GENERATIONS,
-            [group, window],
-            Value::Count(generations),
-        );
-    }
     let Some(answer) = &answers.group else { return };
-    out.add(
-        &c::GENERATION,
-        [group],
-        Value::Whole(i64::from(answer.generation)),
-    );
-    out.add(
-        &c::GROUP_RECORD_BYTES,
-        [group],
-        Value::Count(answer.record_bytes),
-    );
+    if let Some(generation) = answer.generation {
+        let generation = Value::Whole(i64::from(generation));
+        out.add(&c::GENERATION, [group], generation);
+    }
+    if let Some(bytes) = answer.record_bytes {
+        out.add(&c::GROUP_RECORD_BYTES, [group], Value::Count(bytes));
+    }
     out.add(
         &c::GROUP_INFO,
         [
@@ -86,9 +72,24 @@ fn state<'a>(out: &mut Collected<'a>, group: &'a str, answers: &'a Answers) {
     );
     // A deleted group's newest record is a tombstone, which is no generation.
     let newest = answers.rounds.iter().rev().find_map(|round| round.recorded);
-    let newest = newest.or((answer.state != GroupState::Dead).then_some(answer.recorded));
+    let newest = newest.or(answer.recorded.filter(|_| answer.state != GroupState::Dead));
     if let Some(recorded) = newest {
         out.add(&c::LAST_REBALANCE, [group], Value::Millis(recorded.0));
+    }
+}
+
+fn recent<'a>(out: &mut Collected<'a>, group: &'a str, answers: &'a Answers) {
+    let windows = [
+        answers.recent.in_2m,
+        answers.recent.in_10m,
+        answers.recent.in_30m,
+    ];
+    for (window, generations) in c::WINDOWS.into_iter().zip(windows) {
+        out.add(
+            &c::RECENT_GENERATIONS,
+            [group, window],
+            Value::Count(generations),
+        );
     }
 }
 
@@ -151,12 +152,12 @@ fn configured<'a>(out: &mut Collected<'a>, group: &'a str, answers: &'a Answers)
 fn unassigned<'a>(
     out: &mut Collected<'a>,
     group: &'a str,
-    answers: &'a Answers,
+    items: &'a [UnassignedAnswer],
     subjects_max: usize,
 ) {
     let mut by_kind: BTreeMap<(Kind, UnassignedReason), u64> = BTreeMap::new();
     let mut by_connector: BTreeMap<(&str, UnassignedReason), u64> = BTreeMap::new();
-    for unassigned in &answers.unassigned {
+    for unassigned in items {
         let kind = match unassigned.item.task {
             None => Kind::Connector,
             Some(_) => Kind::Task,
@@ -214,8 +215,8 @@ fn protocol<'a>(
 struct Worker {
     connectors: u64,
     tasks: u64,
-    session_timeout_ms: i32,
-    rebalance_timeout_ms: i32,
+    session_timeout_ms: Option<i32>,
+    rebalance_timeout_ms: Option<i32>,
 }
 
 fn workers<'a>(out: &mut Collected<'a>, group: &'a str, answer: &'a GroupAnswer) {
@@ -230,13 +231,15 @@ fn workers<'a>(out: &mut Collected<'a>, group: &'a str, answer: &'a GroupAnswer)
         let worker = workers.entry(&member.worker).or_insert(Worker {
             connectors: 0,
             tasks: 0,
-            session_timeout_ms: i32::MAX,
-            rebalance_timeout_ms: i32::MAX,
+            session_timeout_ms: None,
+            rebalance_timeout_ms: None,
         });
         worker.connectors += u64::try_from(connectors).unwrap_or(0);
         worker.tasks += u64::try_from(tasks).unwrap_or(0);
-        worker.session_timeout_ms = worker.session_timeout_ms.min(member.session_timeout_ms);
-        worker.rebalance_timeout_ms = worker.rebalance_timeout_ms.min(member.rebalance_timeout_ms);
+        let least = |known: Option<i32>, told: Option<i32>| known.into_iter().chain(told).min();
+        worker.session_timeout_ms = least(worker.session_timeout_ms, member.session_timeout_ms);
+        worker.rebalance_timeout_ms =
+            least(worker.rebalance_timeout_ms, member.rebalance_timeout_ms);
     }
     for (worker, told) in workers {
         for (kind, owned) in [(Kind::Connector, told.connectors), (Kind::Task, told.tasks)] {
@@ -246,7 +249,9 @@ fn workers<'a>(out: &mut Collected<'a>, group: &'a str, answer: &'a GroupAnswer)
         let timeouts = [told.session_timeout_ms, told.rebalance_timeout_ms];
         for (timeout, ms) in c::TIMEOUTS.into_iter().zip(timeouts) {
             let labels = [group, worker, timeout];
-            out.add(&c::WORKER_TIMEOUT, labels, Value::Millis(i64::from(ms)));
+            if let Some(ms) = ms {
+                out.add(&c::WORKER_TIMEOUT, labels, Value::Millis(i64::from(ms)));
+            }
         }
     }
 }

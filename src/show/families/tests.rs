@@ -70,7 +70,13 @@ fn an_incident_in_numbers() {
     );
     check(
         "evenkeel_group_state",
-        &["state=dead 0", "state=empty 0", "state=stable 1"],
+        &[
+            "state=completing_rebalance 0",
+            "state=dead 0",
+            "state=empty 0",
+            "state=preparing_rebalance 0",
+            "state=stable 1",
+        ],
     );
     check("evenkeel_generation", &["8"]);
     check("evenkeel_members", &["3"]);
@@ -276,7 +282,7 @@ fn members_that_share_a_label_are_taken_together() {
         task,
     };
     let mut other = member("worker-a:8083", &[item(Some(1)), item(Some(2))]);
-    (other.session_timeout_ms, other.rebalance_timeout_ms) = (6_000, 90_000);
+    (other.session_timeout_ms, other.rebalance_timeout_ms) = (Some(6_000), Some(90_000));
     let view = view(vec![calm(vec![
         member("worker-a:8083", &[item(None), item(Some(0))]),
         other,
@@ -302,9 +308,9 @@ fn members_that_share_a_label_are_taken_together() {
 fn several_groups_each_once() {
     let mut other = incident();
     other.settings.group = "connect-b".to_owned();
-    other.group.as_mut().unwrap().generation = 3;
+    other.group.as_mut().unwrap().generation = Some(3);
     let mut again = incident();
-    again.group.as_mut().unwrap().generation = 99;
+    again.group.as_mut().unwrap().generation = Some(99);
     let view = view(vec![incident(), other, again]);
     assert_eq!(of(&view, "evenkeel_generation"), ["group=connect-b 3", "8"]);
     for samples in &families(&view).families {

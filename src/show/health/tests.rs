@@ -12,10 +12,10 @@ fn reasons(
     now: ArrivalTime,
 ) -> (bool, bool, Vec<(Option<Topic>, &'static str)>) {
     let health = health(answers, now);
-    let reasons = health
-        .reasons
-        .iter()
-        .map(|reason| (reason.topic, reason.why.label()));
+    let reasons = health.reasons.iter().map(|reason| match reason.about {
+        About::Topic(topic) => (Some(topic), reason.why.label()),
+        About::Polls | About::All => (None, reason.why.label()),
+    });
     (health.current, health.trusted, reasons.collect())
 }
 
@@ -51,7 +51,7 @@ fn one_old_input_is_enough() {
 }
 
 #[test]
-fn a_topic_that_stays_closed_is_done_without_except_the_groups_own() {
+fn a_topic_is_done_without_where_the_engine_says_so() {
     for trouble in [
         Trouble::Denied,
         Trouble::Missing,
@@ -62,11 +62,33 @@ fn a_topic_that_stays_closed_is_done_without_except_the_groups_own() {
             let mut answers = world();
             answers.inputs[topic].trouble = Some(trouble);
             answers.inputs[topic].confirmed = None;
-            let stays = topic > 0 && matches!(trouble, Trouble::Denied | Trouble::Missing);
+            let stays = matches!(trouble, Trouble::Denied | Trouble::Missing);
+            answers.inputs[topic].needed = !stays;
             let expected = vec![(Some(Topic::ALL[topic]), trouble.label())];
             assert_eq!(reasons(&answers, NOW), (stays, false, expected));
         }
     }
+}
+
+#[test]
+fn the_coordinators_answers_are_missed_only_where_they_are_needed() {
+    for (mode, needed) in [(Mode::NoPolls, false), (Mode::NoOffsetsTopic, true)] {
+        let mut answers = world();
+        (answers.mode, answers.polls.needed) = (mode, needed);
+        answers.polls.confirmed = Some(ArrivalTime(NOW.0 - FRESH_MS_MAX - 1));
+        let told = (!needed, false, vec![(None, "unconfirmed")]);
+        assert_eq!(reasons(&answers, NOW), told);
+        answers.polls.trouble = Some(Trouble::Denied);
+        let told = (!needed, false, vec![(None, "denied")]);
+        assert_eq!(reasons(&answers, NOW), told);
+    }
+    // In full sight they were heard of a moment ago: their end costs trust, not the series.
+    let mut answers = world();
+    answers.polls.confirmed = Some(ArrivalTime(NOW.0 - FRESH_MS_MAX - 1));
+    assert_eq!(
+        reasons(&answers, NOW),
+        (true, false, vec![(None, "unconfirmed")])
+    );
 }
 
 #[test]

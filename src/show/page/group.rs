@@ -55,12 +55,13 @@ fn badges(out: &mut Html, answers: &Answers, health: &Health) {
         } else {
             ""
         };
-        badge(class, group.state.label());
+        let state = answers.state.unwrap_or(group.state);
+        badge(class, state.label());
     }
-    if !answers.unassigned.is_empty() {
+    if !answers.without_owner().is_empty() {
         badge(
             "warn",
-            &format!("{} without an owner", answers.unassigned.len()),
+            &format!("{} without an owner", answers.without_owner().len()),
         );
     }
     if !health.trusted {
@@ -96,8 +97,18 @@ fn facts(out: &mut Html, answers: &Answers, group: &GroupAnswer, now: ArrivalTim
     let protocol = group.protocol.map_or("none", Protocol::label);
     let recent = answers.recent;
     let mut list = vec![
-        ("generation", group.generation.to_string()),
-        ("last rebalance", ago(group.recorded, now)),
+        (
+            "generation",
+            group
+                .generation
+                .map_or_else(|| "unknown".to_owned(), |number| number.to_string()),
+        ),
+        (
+            "last rebalance",
+            group
+                .recorded
+                .map_or_else(|| "unknown".to_owned(), |at| ago(at, now)),
+        ),
         ("members", group.members.len().to_string()),
         (
             "leader",
@@ -151,7 +162,7 @@ fn unassigned(out: &mut Html, answers: &Answers, now: ArrivalTime) {
     out.element(
         "h3",
         "",
-        format!("Without an owner: {}", answers.unassigned.len()),
+        format!("Without an owner: {}", answers.without_owner().len()),
     );
     if let Some(deadline) = answers.deadline {
         let left = deadline.at.0.saturating_sub(now.0);
@@ -167,7 +178,7 @@ fn unassigned(out: &mut Html, answers: &Answers, now: ArrivalTime) {
         );
         out.element("p", "class=\"alert\"", line);
     }
-    if answers.unassigned.is_empty() {
+    if answers.without_owner().is_empty() {
         out.element(
             "p",
             "class=\"quiet\"",
@@ -177,7 +188,7 @@ fn unassigned(out: &mut Html, answers: &Answers, now: ArrivalTime) {
     }
     type Key<'a> = (&'a str, UnassignedReason, Option<&'a Arc<str>>);
     let mut lines: BTreeMap<Key<'_>, (Vec<String>, Option<EventTime>)> = BTreeMap::new();
-    for each in &answers.unassigned {
+    for each in answers.without_owner() {
         let key = (&*each.item.connector, each.reason, each.last_owner.as_ref());
         let (items, since) = lines.entry(key).or_default();
         items.push(
@@ -258,8 +269,8 @@ fn members(out: &mut Html, group: &GroupAnswer) {
         let cells = [
             member.owned.len().saturating_sub(tasks).to_string(),
             tasks.to_string(),
-            span(i64::from(member.session_timeout_ms)),
-            span(i64::from(member.rebalance_timeout_ms)),
+            timeout(member.session_timeout_ms),
+            timeout(member.rebalance_timeout_ms),
             member.client_host.trim_start_matches('/').to_owned(),
             member
                 .config_offset
@@ -369,4 +380,9 @@ fn more(out: &mut Html, count: usize) {
         );
         out.element("p", "class=\"quiet\"", line);
     }
+}
+
+/// A timeout, where the records tell it.
+fn timeout(ms: Option<i32>) -> String {
+    ms.map_or_else(String::new, |ms| span(i64::from(ms)))
 }

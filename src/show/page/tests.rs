@@ -99,14 +99,16 @@ fn before_anything_is_known() {
 fn long_tables_are_cut() {
     let members = (0..150).map(|index| member(&format!("worker-{index:03}:8083"), &[]));
     let mut answers = calm(members.collect());
-    answers.unassigned = (0..30)
-        .map(|task| {
-            let mut each = incident().unassigned[1].clone();
-            each.item.task = Some(task);
-            each.item.connector = Arc::from("wide");
-            each
-        })
-        .collect();
+    answers.unassigned = Some(
+        (0..30)
+            .map(|task| {
+                let mut each = incident().without_owner()[1].clone();
+                each.item.task = Some(task);
+                each.item.connector = Arc::from("wide");
+                each
+            })
+            .collect(),
+    );
     let page = page(vec![answers]);
     assert!(page.contains("worker-099:8083") && !page.contains("worker-100:8083"));
     assert!(page.contains("… and 50 more, all of them in /api/v1/state."));

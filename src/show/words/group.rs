@@ -13,7 +13,7 @@ const GENERATION_MS_MIN: i64 = 1_000;
 /// What was told last.
 #[derive(Debug, Default)]
 pub(super) struct Told {
-    generation: Option<(u32, i32)>,
+    generation: Option<(u32, Option<i32>)>,
     generation_at: Option<ArrivalTime>,
     unowned: BTreeMap<UnassignedReason, usize>,
 }
@@ -57,7 +57,7 @@ impl Told {
 
     fn say_unowned(&mut self, group: &Arc<str>, answers: &Answers) {
         let mut unowned: BTreeMap<UnassignedReason, usize> = BTreeMap::new();
-        for item in &answers.unassigned {
+        for item in answers.without_owner() {
             // Between two rounds of a healthy rebalance: not worth a line.
             if !matches!(
                 item.reason,

@@ -35,7 +35,7 @@ fn what_the_group_does_is_told_once() {
     let mut words = Words::default();
     let group: Arc<str> = Arc::from("connect-orders");
     let mut owned = incident();
-    owned.unassigned.clear();
+    owned.unassigned = Some(Vec::new());
     owned.deadline = None;
     let lines = lines(LogLevel::Info, || {
         for answers in [incident(), incident(), owned] {

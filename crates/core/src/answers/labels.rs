@@ -6,7 +6,13 @@ use super::{
 
 impl Mode {
     /// All, in the order they are shown.
-    pub const ALL: [Self; 3] = [Self::Full, Self::NoOffsetsTopic, Self::Blind];
+    pub const ALL: [Self; 5] = [
+        Self::Full,
+        Self::NoOffsetsTopic,
+        Self::NoPolls,
+        Self::TopicsOnly,
+        Self::Blind,
+    ];
 
     /// The label value.
     #[must_use]
@@ -14,6 +20,8 @@ impl Mode {
         match self {
             Self::Full => "full",
             Self::NoOffsetsTopic => "no_offsets_topic",
+            Self::NoPolls => "no_polls",
+            Self::TopicsOnly => "topics_only",
             Self::Blind => "blind",
         }
     }
@@ -21,13 +29,21 @@ impl Mode {
 
 impl GroupState {
     /// All, in the order they are shown.
-    pub const ALL: [Self; 3] = [Self::Stable, Self::Empty, Self::Dead];
+    pub const ALL: [Self; 5] = [
+        Self::Stable,
+        Self::PreparingRebalance,
+        Self::CompletingRebalance,
+        Self::Empty,
+        Self::Dead,
+    ];
 
     /// The label value.
     #[must_use]
     pub fn label(self) -> &'static str {
         match self {
             Self::Stable => "stable",
+            Self::PreparingRebalance => "preparing_rebalance",
+            Self::CompletingRebalance => "completing_rebalance",
             Self::Empty => "empty",
             Self::Dead => "dead",
         }

@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::answers::{FindingAnswer, UnassignedReason};
+use crate::answers::{FindingAnswer, GroupState, UnassignedReason};
 use crate::engine::State;
+use crate::engine::polls::Sight;
 use crate::facts::ids::WorkItem;
 use crate::facts::input::Topic;
 use crate::facts::observation::{GroupSnapshot, RunState};
@@ -13,7 +14,7 @@ use crate::limits::FINDINGS_MAX;
 use crate::story::findings::Kind;
 
 /// Everything that stands now, by kind and subject, at most `FINDINGS_MAX`.
-pub(super) fn standing(state: &State) -> Vec<FindingAnswer> {
+pub(super) fn standing(state: &State, sight: Option<&Sight<'_>>) -> Vec<FindingAnswer> {
     let mut found: Vec<FindingAnswer> = state
         .findings
         .standing()
@@ -29,13 +30,11 @@ pub(super) fn standing(state: &State) -> Vec<FindingAnswer> {
     config_beyond_end(state, &mut found);
     config_hazards(state, &mut found);
     tasks_beyond_limit(state, &mut found);
-    deleted_unaccounted(state, &mut found);
-    if let Some(newest) = state
-        .group
-        .newest
-        .as_deref()
-        .filter(|_| state.group.deleted.is_none())
-    {
+    if let Some(sight) = sight {
+        deleted_unaccounted(state, sight, &mut found);
+    }
+    let alive = sight.filter(|sight| sight.state != GroupState::Dead);
+    if let Some(newest) = alive.and_then(|sight| sight.newest) {
         urls(newest, &mut found);
         shared_workers(newest, &mut found);
         leader_url(newest, &mut found);
@@ -155,11 +154,11 @@ fn tasks_beyond_limit(state: &State, found: &mut Vec<FindingAnswer>) {
 
 /// Work of a deleted connector whose last owner left the group without a sign that it
 /// stopped.
-fn deleted_unaccounted(state: &State, found: &mut Vec<FindingAnswer>) {
+fn deleted_unaccounted(state: &State, sight: &Sight<'_>, found: &mut Vec<FindingAnswer>) {
     if state.progress.of(Topic::Config).confirmed().is_none() {
         return;
     }
-    for (item, left) in state.ownership.all_left() {
+    for (item, left) in sight.ownership.all_left() {
         if left.reason != UnassignedReason::Lost || state.configured.contains(item) {
             continue;
         }

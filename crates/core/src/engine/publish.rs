@@ -5,52 +5,71 @@ use std::sync::Arc;
 
 use crate::answers::{
     Answers, ConfiguredAnswer, ConnectorAnswer, DeadlineAnswer, DelayReason, GroupAnswer,
-    GroupState, InputAnswer, ItemAnswer, MemberAnswer, Mode, RoundAnswer, RoundMember,
-    UnassignedAnswer, UnassignedReason,
+    GroupState, InputAnswer, ItemAnswer, MemberAnswer, Mode, OwnWorker, PollsAnswer, RoundAnswer,
+    RoundMember, UnassignedAnswer, UnassignedReason,
 };
+use crate::engine::polls::Sight;
 use crate::engine::{State, findings};
 use crate::facts::ids::{Kind, Names, WorkItem};
-use crate::facts::input::{Topic, Trouble};
+use crate::facts::input::Topic;
 use crate::facts::observation::{Claim, GroupSnapshot, Member};
-use crate::limits::FRESH_MS_MAX;
+use crate::facts::poll::PolledState;
 use crate::story::rounds::Round;
+use crate::view::own;
 use crate::view::unassigned::Evidence;
 
 /// All that may be shown of this state.
 pub(super) fn answers(state: &State) -> Answers {
-    let config_known = is_current(state, Topic::Config);
-    let unassigned = if config_known {
-        unassigned(state)
-    } else {
-        Vec::new()
-    };
+    let mode = state.mode();
+    let sight = state.sight();
+    let unassigned = sight.as_ref().and_then(|sight| unassigned(state, sight));
+    let deadline = sight
+        .as_ref()
+        .and_then(|sight| deadline(sight, unassigned.as_deref()));
+    let by_records = sight.as_ref().is_some_and(|sight| sight.by_records);
+    let needs = |topic| needs(state, mode, topic);
+    let now = state.clock.now();
     Answers {
         settings: state.settings.clone(),
-        now: state.clock.event,
+        now: if by_records {
+            now
+        } else {
+            state.clock.arrived.map(|now| now.as_event(0))
+        },
         arrived: state.clock.arrived,
         inputs: Topic::ALL
             .into_iter()
-            .map(|topic| input(state, topic))
+            .map(|topic| input(state, topic, needs(topic)))
             .collect(),
-        mode: mode(state),
-        fresh: is_fresh(state),
-        whole_since: state.group.history_from.or(state.clock.watched_since),
-        group: group(state),
-        configured: config_known.then(|| configured(state)),
-        deadline: deadline(state, &unassigned),
+        polls: PollsAnswer {
+            confirmed: state.polled.confirmed(),
+            trouble: state.polled.trouble(),
+            needed: mode == Mode::NoOffsetsTopic,
+        },
+        mode,
+        fresh: is_fresh(state, mode),
+        whole_since: if by_records {
+            state.group.history_from.or(state.clock.watched_since)
+        } else {
+            None
+        },
+        group: sight.as_ref().and_then(|sight| group(state, sight)),
+        state: sight.as_ref().map(|sight| live_state(state, sight)),
+        own: sight.as_ref().and_then(|sight| own(state, sight)),
+        configured: state.is_current(Topic::Config).then(|| configured(state)),
+        deadline,
         unassigned,
         rounds: state
             .rounds
             .shown()
             .map(|r| round(&state.names, r))
             .collect(),
-        recent: state
-            .clock
-            .event
+        recent: now
+            .filter(|_| by_records)
             .map(|now| state.recent.answer(now))
             .unwrap_or_default(),
         counters: state.counters.clone(),
-        findings: findings::standing(state),
+        findings: findings::standing(state, sight.as_ref()),
     }
 }
 
@@ -128,7 +147,7 @@ fn items(names: &Names, list: &[WorkItem]) -> Vec<ItemAnswer> {
     shown
 }
 
-fn input(state: &State, topic: Topic) -> InputAnswer {
+fn input(state: &State, topic: Topic, needed: bool) -> InputAnswer {
     let progress = state.progress.of(topic);
     let tally = state.tallies.of(topic);
     InputAnswer {
@@ -140,69 +159,73 @@ fn input(state: &State, topic: Topic) -> InputAnswer {
         records: tally.records,
         decode_errors: tally.decode_errors.clone(),
         unknown: tally.unknown.clone(),
+        needed,
     }
 }
 
-/// Whether a topic was confirmed current a short while ago.
-fn is_current(state: &State, topic: Topic) -> bool {
-    match (state.clock.arrived, state.progress.of(topic).confirmed()) {
-        (Some(now), Some(confirmed)) => now.since_ms(confirmed) <= FRESH_MS_MAX,
-        _ => false,
+/// Whether answers in this mode rest on a topic. One that may not be read, or is not
+/// there, is done without until somebody changes that.
+fn needs(state: &State, mode: Mode, topic: Topic) -> bool {
+    match topic {
+        Topic::Offsets => !matches!(mode, Mode::NoOffsetsTopic | Mode::TopicsOnly),
+        Topic::Config | Topic::Status => !state.progress.of(topic).is_beyond_reach(),
     }
 }
 
-/// The group's answers are true now if its records are current, and so is each other
-/// topic that can be read at all.
-fn is_fresh(state: &State) -> bool {
-    is_current(state, Topic::Offsets)
-        && [Topic::Config, Topic::Status]
+fn is_fresh(state: &State, mode: Mode) -> bool {
+    mode != Mode::Blind
+        && Topic::ALL
             .into_iter()
-            .all(|topic| is_current(state, topic) || state.progress.of(topic).is_beyond_reach())
+            .all(|topic| state.is_current(topic) || !needs(state, mode, topic))
 }
 
-fn mode(state: &State) -> Mode {
-    let trouble = |topic| state.progress.of(topic).trouble();
-    let seen = |topic| trouble(topic).is_none() && state.progress.of(topic).confirmed().is_some();
-    if trouble(Topic::Offsets).is_none() && seen(Topic::Offsets) {
-        Mode::Full
-    } else if matches!(
-        trouble(Topic::Offsets),
-        Some(Trouble::Denied | Trouble::Missing)
-    ) && (seen(Topic::Config) || seen(Topic::Status))
-    {
-        Mode::NoOffsetsTopic
-    } else {
-        Mode::Blind
+/// The state at this moment: by the newest answer of the coordinator where that shows a
+/// rebalance, else as the newest record left it.
+fn live_state(state: &State, sight: &Sight<'_>) -> GroupState {
+    match state.polled.state().filter(|_| state.polls_current()) {
+        Some(PolledState::PreparingRebalance) => GroupState::PreparingRebalance,
+        Some(PolledState::CompletingRebalance) => GroupState::CompletingRebalance,
+        _ => sight.state,
     }
 }
 
-fn group(state: &State) -> Option<GroupAnswer> {
-    let newest = state.group.newest.as_deref()?;
-    let group_state = if state.group.deleted.is_some() {
-        GroupState::Dead
-    } else if newest.members.is_empty() {
-        GroupState::Empty
-    } else {
-        GroupState::Stable
-    };
-    let alive = group_state == GroupState::Stable;
+fn own(state: &State, sight: &Sight<'_>) -> Option<OwnWorker> {
+    let newest = sight.newest.filter(|_| sight.state == GroupState::Stable)?;
+    let member = own::member(&state.settings, newest)?;
+    Some(OwnWorker {
+        worker: worker_label(&shared_workers(newest), member),
+        role: own::role(newest, member),
+    })
+}
+
+fn group(state: &State, sight: &Sight<'_>) -> Option<GroupAnswer> {
+    let newest = sight.newest?;
+    let alive = sight.state == GroupState::Stable;
     let mut members = if alive {
-        members(state, newest)
+        members(state, newest, sight.by_records)
     } else {
         Vec::new()
     };
     members.sort_by(|left, right| left.worker.cmp(&right.worker));
     let leader = newest.leader_member().filter(|_| alive);
+    let record = Some(newest).filter(|_| sight.by_records);
     Some(GroupAnswer {
-        state: group_state,
+        state: sight.state,
         incarnation: state.group.incarnation,
-        generation: newest.generation,
-        recorded: newest.recorded,
-        join_ended: newest.join_ended,
-        record_bytes: newest.bytes,
+        generation: match record {
+            Some(record) => Some(record.generation),
+            None => {
+                let workers = newest.members.iter().map(|member| &*member.worker);
+                let workers: Vec<&str> = workers.collect();
+                state.statuses.generation_at_least(&workers)
+            }
+        },
+        recorded: record.map(|record| record.recorded),
+        join_ended: record.and_then(|record| record.join_ended),
+        record_bytes: record.map(|record| record.bytes),
         protocol: newest.protocol.filter(|_| alive),
-        protocol_best: state.protocol.best(),
-        downgraded: state
+        protocol_best: sight.protocol.best(),
+        downgraded: sight
             .protocol
             .downgraded()
             .filter(|_| alive)
@@ -213,7 +236,7 @@ fn group(state: &State) -> Option<GroupAnswer> {
     })
 }
 
-fn members(state: &State, newest: &GroupSnapshot) -> Vec<MemberAnswer> {
+fn members(state: &State, newest: &GroupSnapshot, by_records: bool) -> Vec<MemberAnswer> {
     let names = &state.names;
     let shared = shared_workers(newest);
     let member = |member: &Arc<Member>| MemberAnswer {
@@ -222,8 +245,8 @@ fn members(state: &State, newest: &GroupSnapshot) -> Vec<MemberAnswer> {
         url: Arc::clone(&member.url),
         client_id: Arc::clone(&member.client_id),
         client_host: Arc::clone(&member.client_host),
-        session_timeout_ms: member.session_timeout_ms,
-        rebalance_timeout_ms: member.rebalance_timeout_ms,
+        session_timeout_ms: by_records.then_some(member.session_timeout_ms),
+        rebalance_timeout_ms: by_records.then_some(member.rebalance_timeout_ms),
         config_offset: member.config_offset,
         claims: match member.claim {
             Claim::Unsaid => None,
@@ -255,15 +278,18 @@ fn configured(state: &State) -> ConfiguredAnswer {
     }
 }
 
-fn unassigned(state: &State) -> Vec<UnassignedAnswer> {
-    let statuses = is_current(state, Topic::Status).then_some(&state.statuses);
-    let mut shown: Vec<UnassignedAnswer> = state
+fn unassigned(state: &State, sight: &Sight<'_>) -> Option<Vec<UnassignedAnswer>> {
+    if !state.is_current(Topic::Config) {
+        return None;
+    }
+    let statuses = state.is_current(Topic::Status).then_some(&state.statuses);
+    let mut shown: Vec<UnassignedAnswer> = sight
         .ownership
         .unassigned(Evidence {
             configured: &state.configured,
             statuses,
-            newest: state.group.newest.as_deref(),
-            seen_from: state.group.seen_from,
+            newest: sight.newest.map(|newest| &**newest),
+            seen_from: sight.seen_from,
         })
         .into_iter()
         .map(|unassigned| UnassignedAnswer {
@@ -274,41 +300,38 @@ fn unassigned(state: &State) -> Vec<UnassignedAnswer> {
         })
         .collect();
     shown.sort_by(|left, right| left.item.cmp(&right.item));
-    shown
+    Some(shown)
 }
 
 /// D5: record time plus delay. A later departure inherits the window that is running:
-/// its record carries the remainder.
-fn deadline(state: &State, unassigned: &[UnassignedAnswer]) -> Option<DeadlineAnswer> {
-    let newest = state
-        .group
-        .newest
-        .as_deref()
-        .filter(|_| state.group.deleted.is_none())?;
+/// its record carries the remainder. Without records only a round that was seen to come
+/// has a time, and the deadline is the latest it can be.
+fn deadline(sight: &Sight<'_>, unassigned: Option<&[UnassignedAnswer]>) -> Option<DeadlineAnswer> {
+    let newest = sight.newest.filter(|_| sight.state != GroupState::Dead)?;
     if newest.delay_ms <= 0 {
         return None;
     }
+    let (_, recorded) = sight.dated?;
     let waits = |reason: UnassignedReason| {
         matches!(reason, UnassignedReason::Lost | UnassignedReason::Dropped)
     };
     // Where the config topic cannot be read, what left its owner is the best that is known.
-    let parked = if is_current(state, Topic::Config) {
-        unassigned.iter().any(|unassigned| waits(unassigned.reason))
-    } else {
-        state
+    let parked = match unassigned {
+        Some(unassigned) => unassigned.iter().any(|unassigned| waits(unassigned.reason)),
+        None => sight
             .ownership
             .all_left()
-            .any(|(_, left)| waits(left.reason))
+            .any(|(_, left)| waits(left.reason)),
     };
     let reason = if parked {
         DelayReason::Lost
-    } else if state.group.revoked_before {
+    } else if sight.revoked_before {
         DelayReason::RevocationBackoff
     } else {
         DelayReason::Leftover
     };
     Some(DeadlineAnswer {
-        at: newest.recorded.plus_ms(i64::from(newest.delay_ms)),
+        at: recorded.plus_ms(i64::from(newest.delay_ms)),
         reason,
         delay_ms: newest.delay_ms,
     })

@@ -144,6 +144,20 @@ impl State {
         }
     }
 
+    /// A record or description of a Connect group was read, its members wholly or in part.
+    pub(super) fn note_members(&mut self, whole: bool, recorded: Option<EventTime>) {
+        self.findings.clear(Kind::ForeignGroup);
+        if whole {
+            self.findings.clear(Kind::MemberUndecodable);
+        } else {
+            let group = self.settings.group.clone();
+            self.findings
+                .raise(Kind::MemberUndecodable, group, recorded, || {
+                    "part of a member's entry in the group could not be read".to_owned()
+                });
+        }
+    }
+
     fn topic_swapped(&mut self, topic: Topic, recorded: Option<EventTime>) {
         let (name, holds) = match topic {
             Topic::Status => (&self.settings.status_topic, "the config topic"),
@@ -170,7 +184,7 @@ impl State {
             .timestamp
             .or(self.clock.event)
             .unwrap_or(EventTime(at.0));
-        self.clock.saw(record.leader_epoch, recorded, at);
+        self.clock.saw(record.leader_epoch, recorded, at, live);
         self.unsettled = true;
         self.group.history_from = self.group.history_from.or(Some(recorded));
         let before = self.group.newest.clone();
@@ -186,17 +200,7 @@ impl State {
                 for problem in &problems {
                     self.tallies.offsets.undecodable(problem.label());
                 }
-                self.findings.clear(Kind::ForeignGroup);
-                if problems.is_empty() {
-                    self.findings.clear(Kind::MemberUndecodable);
-                } else {
-                    self.findings.raise(
-                        Kind::MemberUndecodable,
-                        self.settings.group.clone(),
-                        Some(recorded),
-                        || "part of a member's entry in a group record could not be read".into(),
-                    );
-                }
+                self.note_members(problems.is_empty(), Some(recorded));
                 self.take_snapshot(*snapshot, at, live);
             }
             Ok(GroupFact::Tombstone) => self.take_tombstone(recorded, at, live),

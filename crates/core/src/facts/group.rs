@@ -12,6 +12,7 @@ use siphasher::sip::SipHasher13;
 use crate::answers::AssignmentError;
 use crate::facts::ids::{Names, Protocol, WorkItem};
 use crate::facts::observation::{Claim, GroupSnapshot, Member};
+use crate::facts::poll::{Description, PolledMember, PolledState};
 use crate::facts::sets;
 use crate::facts::time::EventTime;
 use crate::wire::connect_protocol::{
@@ -84,43 +85,99 @@ pub fn decode(
         members: Vec::with_capacity(group.members.len()),
         bytes: u64::try_from(value.len()).unwrap_or(u64::MAX),
     };
-    for wire in &group.members {
-        let assignment = match Assignment::decode(wire.assignment) {
-            Ok(assignment) => assignment,
-            Err(error) => {
-                problems.push(error);
-                None
-            }
-        };
-        if let Some(assignment) = &assignment {
-            snapshot.take_round(assignment);
-        }
-        let fingerprint = fingerprint(wire, protocol);
-        let same = before
-            .and_then(|before| before.member(wire.member_id))
-            .filter(|member| member.fingerprint == fingerprint);
-        snapshot.members.push(match same {
-            Some(member) => Arc::clone(member),
-            None => Arc::new(member(
-                wire,
-                assignment.as_ref(),
-                protocol,
-                fingerprint,
-                names,
-                &mut problems,
-            )),
-        });
-    }
-    snapshot
-        .members
-        .sort_by(|left, right| left.id.cmp(&right.id));
-    snapshot
-        .members
-        .dedup_by(|later, first| later.id == first.id);
+    snapshot.take_members(&group.members, before, names, &mut problems);
     Ok(GroupFact::Snapshot(Box::new(snapshot), problems))
 }
 
+/// What the coordinator's description of the group says, in the words of a record: the
+/// bytes of its members are the same. What only records hold (generation, times,
+/// timeouts) stays empty. `None` unless the group is at rest: while it is not, members
+/// are described without what they said, or with what they were told before.
+pub fn described(
+    description: &Description,
+    at: EventTime,
+    before: Option<&GroupSnapshot>,
+    names: &mut Names,
+    problems: &mut Vec<DecodeError>,
+) -> Option<GroupSnapshot> {
+    let members: &[PolledMember] = match description.state {
+        PolledState::Stable => &description.members,
+        PolledState::Empty | PolledState::Dead => &[],
+        PolledState::PreparingRebalance | PolledState::CompletingRebalance | PolledState::Other => {
+            return None;
+        }
+    };
+    let wire: Vec<WireMember<'_>> = members
+        .iter()
+        .map(|member| WireMember {
+            member_id: &member.member_id,
+            group_instance_id: member.instance_id.as_deref(),
+            client_id: &member.client_id,
+            client_host: &member.client_host,
+            rebalance_timeout_ms: None,
+            session_timeout_ms: 0,
+            subscription: &member.metadata,
+            assignment: &member.assignment,
+        })
+        .collect();
+    let mut snapshot = GroupSnapshot {
+        offset: -1,
+        recorded: at,
+        join_ended: None,
+        generation: -1,
+        protocol: Protocol::from_wire(&description.protocol),
+        leader: None,
+        leader_url: None,
+        error: None,
+        delay_ms: 0,
+        config_offset: None,
+        members: Vec::with_capacity(wire.len()),
+        bytes: 0,
+    };
+    snapshot.take_members(&wire, before, names, problems);
+    Some(snapshot)
+}
+
 impl GroupSnapshot {
+    fn take_members(
+        &mut self,
+        members: &[WireMember<'_>],
+        before: Option<&Self>,
+        names: &mut Names,
+        problems: &mut Vec<DecodeError>,
+    ) {
+        let protocol = self.protocol;
+        for wire in members {
+            let assignment = match Assignment::decode(wire.assignment) {
+                Ok(assignment) => assignment,
+                Err(error) => {
+                    problems.push(error);
+                    None
+                }
+            };
+            if let Some(assignment) = &assignment {
+                self.take_round(assignment);
+            }
+            let fingerprint = fingerprint(wire, protocol);
+            let same = before
+                .and_then(|before| before.member(wire.member_id))
+                .filter(|member| member.fingerprint == fingerprint);
+            self.members.push(match same {
+                Some(member) => Arc::clone(member),
+                None => Arc::new(member(
+                    wire,
+                    assignment.as_ref(),
+                    protocol,
+                    fingerprint,
+                    names,
+                    problems,
+                )),
+            });
+        }
+        self.members.sort_by(|left, right| left.id.cmp(&right.id));
+        self.members.dedup_by(|later, first| later.id == first.id);
+    }
+
     /// What the leader says to all: the same in every member's assignment.
     fn take_round(&mut self, assignment: &Assignment<'_>) {
         if assignment.error != 0 {
@@ -131,6 +188,10 @@ impl GroupSnapshot {
         }
         self.delay_ms = self.delay_ms.max(assignment.delay_ms);
         self.config_offset = self.config_offset.max(Some(assignment.config_offset));
+        // Records name the leader themselves; a description does not.
+        if self.leader.is_none() && !assignment.leader.is_empty() {
+            self.leader = Some(Arc::from(assignment.leader));
+        }
         if self.leader_url.is_none() && !assignment.leader_url.is_empty() {
             self.leader_url = Some(Arc::from(assignment.leader_url));
         }

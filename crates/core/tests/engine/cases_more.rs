@@ -170,8 +170,8 @@ fn o_58_deleted_connectors_leave_nothing() {
         }
     }
     let answers = engine.answers();
-    assert!(answers.configured.unwrap().connectors.is_empty());
-    assert!(answers.unassigned.is_empty());
+    assert!(answers.configured.as_ref().unwrap().connectors.is_empty());
+    assert!(answers.without_owner().is_empty());
 }
 
 /// Members without assignment bytes, with null lists and with a claim that is no claim.

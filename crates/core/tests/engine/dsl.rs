@@ -12,19 +12,26 @@
 //! 2.0  status foo-0 gone
 //! 2.5  ends                            everything is read up to the ends asked now
 //! 2.5  show                            print the state now
+//! 3.0  access offsets denied           a topic became unreadable, or `ok`
+//! 3.1  poll stable sessioned a off=3 | a: claim=foo | ...    a description; also: poll
+//!                                      empty | dead | preparing | listed none |
+//!                                      listed preparing | failed denied
+//! 3.2  own a 192.0.2.1                 the worker and the addresses beside the agent
+//! 3.2  mode                            print what can be seen, and the state by polls
 //! ```
 //! The member `a` has id `a-1`, URL `http://a:8083/`; `a#2` is another process of the
 //! same worker. `claim=none` is a null claim, `claim=-` an empty one. The first group
 //! record that is at or after `live` is watched, those before are history.
 
 mod group;
+mod poll;
 mod print;
 
 use evenkeel_core::engine::Engine;
 use evenkeel_core::facts::input::{Ends, Input, InputKind, Record, Settings, Start, Topic};
 use evenkeel_core::facts::time::{ArrivalTime, EventTime};
 use evenkeel_core::wire::encode;
-use print::{print_answers, print_change};
+use print::{print_answers, print_change, print_mode};
 
 /// Second 0 of every scenario.
 pub(crate) const BASE_MS: i64 = 1_700_000_000_000;
@@ -54,6 +61,7 @@ pub(crate) fn run(scenario: &str) -> String {
                 }
             }
             Step::Show => print_answers(&mut out, &engine.answers()),
+            Step::Mode => print_mode(&mut out, &engine.answers()),
         }
     }
     out
@@ -64,6 +72,7 @@ pub(crate) fn run(scenario: &str) -> String {
 pub(crate) enum Step {
     Input(Input),
     Show,
+    Mode,
 }
 
 /// The scenario as inputs.
@@ -114,6 +123,8 @@ pub(crate) fn inputs(scenario: &str) -> Vec<Step> {
 #[derive(Default)]
 struct Writer {
     next: [i64; 3],
+    /// Topics that cannot be read: nothing is said of their ends.
+    hidden: Vec<Topic>,
 }
 
 impl Writer {
@@ -153,6 +164,26 @@ impl Writer {
                 Vec::new()
             }
             "show" => vec![Step::Show],
+            "mode" => vec![Step::Mode],
+            "access" => {
+                self.hidden.retain(|topic| topic.label() != words[1]);
+                if words[2] != "ok" {
+                    self.hidden
+                        .extend(Topic::ALL.iter().filter(|t| t.label() == words[1]));
+                }
+                vec![poll::access(at, words[1], words[2])]
+            }
+            "poll" => vec![poll::answer(at, rest)],
+            "own" => {
+                let Step::Input(mut input) = self.settings() else {
+                    panic!("settings are an input");
+                };
+                if let InputKind::Settings(settings) = &mut input.kind {
+                    settings.own_worker = Some(format!("{}:8083", words[1]));
+                    settings.own_addresses = words[2..].iter().map(|&a| a.to_owned()).collect();
+                }
+                vec![Step::Input(input)]
+            }
             other => panic!("unknown command {other}"),
         }
     }
@@ -188,7 +219,8 @@ impl Writer {
             })
         };
         let mut reached: Vec<Step> = Vec::new();
-        for topic in Topic::ALL {
+        let seen = Topic::ALL.into_iter().filter(|t| !self.hidden.contains(t));
+        for topic in seen.clone() {
             reached.push(Step::Input(Input {
                 at: ArrivalTime(at),
                 kind: InputKind::Reached(evenkeel_core::facts::input::Reached {
@@ -198,7 +230,7 @@ impl Writer {
                 }),
             }));
         }
-        reached.extend(Topic::ALL.map(ends));
+        reached.extend(seen.map(ends));
         reached
     }
 

@@ -2,9 +2,11 @@
 #![allow(clippy::unwrap_used)]
 
 mod barrier;
+mod beginnings;
 mod cases;
 mod cases_more;
 mod dsl;
 mod laws;
+mod polls;
 mod rounds;
 mod unassigned;

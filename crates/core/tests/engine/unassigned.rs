@@ -351,7 +351,7 @@ fn what_commits_name_is_bounded_in_all() {
         }
     }
     let answers = engine.answers();
-    assert_eq!(answers.unassigned.len(), 100_000 + 200);
+    assert_eq!(answers.without_owner().len(), 100_000 + 200);
     assert!(
         answers
             .findings

@@ -159,7 +159,7 @@ fn all_mistakes_are_told() {
         ("group.id", secret),
         ("ssl.ca.location", "/no/such/file"),
     ]);
-    let told = mistakes(&wrong.connection.properties);
+    let told = mistakes(&wrong.connection);
     let names: Vec<&str> = told
         .iter()
         .map(|mistake| match mistake {
@@ -181,7 +181,7 @@ fn all_mistakes_are_told() {
         ("security.protocol", "SSL"),
         ("ssl.ca.location", "/no/such/file"),
     ]);
-    let told = mistakes(&together.connection.properties);
+    let told = mistakes(&together.connection);
     assert!(matches!(told[..], [ReadError::Client { .. }]), "{told:?}");
-    assert_eq!(mistakes(&settings(&[]).connection.properties), []);
+    assert_eq!(mistakes(&settings(&[]).connection), []);
 }

@@ -318,3 +318,38 @@ async fn a_leader_that_does_not_know_it_yet_is_no_missing_topic() {
     );
     reading.end();
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn another_way_to_reach_the_cluster() {
+    let broker = broker().await;
+    broker.append(OFFSETS, partition(), own("g")).unwrap();
+    let status_of = |n| status("status-task-a-0", n);
+    broker.append(STATUS, 0, status_of(0)).unwrap();
+    let mut reading = caught_up(&broker);
+    // Nobody listens there: reading stops, and nothing is forgotten.
+    let elsewhere = (
+        "bootstrap.servers".to_owned(),
+        Hidden("127.0.0.1:1".to_owned()),
+    );
+    let good = settings(&broker).connection;
+    let mut bad = good.clone();
+    bad.properties.extend([elsewhere]);
+    reading.handle.reconnect(bad);
+    reading.until("the trouble", |r| {
+        Topic::ALL
+            .iter()
+            .all(|topic| r.trouble(*topic) == Some(Trouble::Unreachable))
+    });
+    broker.append(OFFSETS, partition(), own("g")).unwrap();
+    broker.append(STATUS, 0, status_of(1)).unwrap();
+    // While it is not reached, too, another way is taken at once.
+    reading.handle.reconnect(good);
+    let back = reading.until("all can be read", |r| {
+        Topic::ALL.iter().all(|topic| r.trouble(*topic).is_none())
+    });
+    println!("reconnected to readable: {back:?}");
+    reading.settle();
+    assert_eq!(reading.offsets(Topic::Offsets), [0, 1], "nothing twice");
+    assert_eq!(reading.offsets(Topic::Status), [0, 1], "nothing twice");
+    reading.end();
+}

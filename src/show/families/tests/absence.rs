@@ -1,14 +1,16 @@
 //! Absence: what is not known is not shown, and not shown as zero.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
-use evenkeel_core::answers::{Answers, GroupState};
+use evenkeel_core::answers::{Answers, GroupState, Mode, OwnWorker, Role};
 use evenkeel_core::facts::input::Trouble;
 
 use super::{of, with_group};
+use crate::config::GroupSeries;
 use crate::show::catalog::{ALL, Scope};
 use crate::show::families::families;
-use crate::show::sample::{NOW, calm, incident, view};
+use crate::show::sample::{NOW, calm, incident, member, view};
 use crate::show::view::View;
 
 #[test]
@@ -31,7 +33,7 @@ fn group_series_go_when_they_are_not_known_to_be_true_and_come_back() {
     view.now = Some(NOW.plus_ms(26_001));
     assert!(only_own(&view), "confirmed more than 30 s ago");
     assert_eq!(of(&view, "evenkeel_trust"), ["0"]);
-    assert_eq!(of(&view, "evenkeel_mode").len(), 3);
+    assert_eq!(of(&view, "evenkeel_mode").len(), 5);
     assert_eq!(of(&view, "evenkeel_records_total").len(), 3);
     view.now = Some(NOW);
     assert!(!only_own(&view));
@@ -48,7 +50,13 @@ fn before_anything_is_known() {
     let view = view(vec![answers]);
     assert_eq!(
         of(&view, "evenkeel_mode"),
-        ["mode=blind 1", "mode=full 0", "mode=no_offsets_topic 0"]
+        [
+            "mode=blind 1",
+            "mode=full 0",
+            "mode=no_offsets_topic 0",
+            "mode=no_polls 0",
+            "mode=topics_only 0"
+        ]
     );
     assert_eq!(
         of(&view, "evenkeel_input_caught_up"),
@@ -68,15 +76,88 @@ fn before_anything_is_known() {
     );
 }
 
+/// The state at this moment follows the record.
+fn with_state(view: &mut View, state: GroupState) {
+    let mut answers = (*view.groups[0]).clone();
+    (answers.state, answers.own) = (Some(state), None);
+    view.groups[0] = Arc::new(answers);
+}
+
+/// The series of a state set that hold.
+fn holds(view: &View, name: &str) -> Vec<String> {
+    let mut series = of(view, name);
+    series.retain(|series| series.ends_with(" 1"));
+    series
+}
+
+#[test]
+fn without_records_only_what_the_coordinator_tells_is_shown() {
+    let mut answers = incident();
+    answers.mode = Mode::NoOffsetsTopic;
+    (answers.inputs[0].needed, answers.polls.needed) = (false, true);
+    answers.inputs[0].trouble = Some(Trouble::Denied);
+    let group = answers.group.as_mut().unwrap();
+    (group.recorded, group.join_ended, group.record_bytes) = (None, None, None);
+    for member in &mut group.members {
+        (member.session_timeout_ms, member.rebalance_timeout_ms) = (None, None);
+    }
+    answers.rounds.clear();
+    let view = view(vec![answers]);
+    for absent in [
+        "evenkeel_generations_total",
+        "evenkeel_revocations_total",
+        "evenkeel_assignments_total",
+        "evenkeel_assignment_errors_total",
+        "evenkeel_leader_changes_total",
+        "evenkeel_recent_generations",
+        "evenkeel_last_rebalance_timestamp_seconds",
+        "evenkeel_group_record_bytes",
+        "evenkeel_worker_timeout_seconds",
+    ] {
+        assert_eq!(of(&view, absent), [""; 0], "{absent}");
+    }
+    assert_eq!(of(&view, "evenkeel_members"), ["3"]);
+    assert_eq!(of(&view, "evenkeel_worker_assignments").len(), 6);
+    assert_eq!(of(&view, "evenkeel_trust"), ["0"]);
+    assert_eq!(of(&view, "evenkeel_reporter"), ["1"]);
+}
+
+#[test]
+fn a_large_group_is_shown_by_the_leader_and_the_deputy() {
+    let of_group = |view: &View| of(view, "evenkeel_members").len();
+    for (policy, members, role, shown) in [
+        (GroupSeries::Auto, 5, Some(Role::Member), 1),
+        (GroupSeries::Auto, 6, Some(Role::Member), 0),
+        (GroupSeries::Auto, 6, Some(Role::Deputy), 1),
+        (GroupSeries::Auto, 6, Some(Role::Leader), 1),
+        // Nobody else may be there to show it.
+        (GroupSeries::Auto, 6, None, 1),
+        (GroupSeries::LeaderAndDeputy, 2, Some(Role::Member), 0),
+        (GroupSeries::Always, 6, Some(Role::Member), 1),
+        (GroupSeries::Never, 2, Some(Role::Leader), 0),
+    ] {
+        let workers = (0..members).map(|number| format!("worker-{number}:8083"));
+        let mut answers = calm(workers.map(|worker| member(&worker, &[])).collect());
+        answers.own = role.map(|role| OwnWorker {
+            worker: Arc::from("worker-0:8083"),
+            role,
+        });
+        let mut view = crate::show::sample::view(vec![answers]);
+        view.limits.group_series = policy;
+        assert_eq!(of_group(&view), shown, "{policy:?} {members} {role:?}");
+        assert_eq!(of(&view, "evenkeel_mode").len(), 5);
+        let leads = if role == Some(Role::Leader) { "1" } else { "0" };
+        assert_eq!(of(&view, "evenkeel_reporter"), [leads]);
+    }
+}
+
 #[test]
 fn a_group_without_records_is_dead() {
     let mut answers = calm(Vec::new());
     (answers.group, answers.rounds) = (None, Vec::new());
+    (answers.state, answers.own) = (Some(GroupState::Dead), None);
     let view = view(vec![answers]);
-    assert_eq!(
-        of(&view, "evenkeel_group_state"),
-        ["state=dead 1", "state=empty 0", "state=stable 0"]
-    );
+    assert_eq!(holds(&view, "evenkeel_group_state"), ["state=dead 1"]);
     assert_eq!(of(&view, "evenkeel_members"), ["0"]);
     for absent in [
         "evenkeel_generation",
@@ -93,19 +174,17 @@ fn a_group_without_records_is_dead() {
 
 #[test]
 fn deleted_and_empty_groups() {
-    let deleted = with_group(|group| {
+    let mut deleted = with_group(|group| {
         group.state = GroupState::Dead;
         group.members.clear();
         (group.protocol, group.leader) = (None, None);
     });
+    with_state(&mut deleted, GroupState::Dead);
     assert_eq!(
         of(&deleted, "evenkeel_group_info"),
         ["protocol=none,leader= 1"]
     );
-    assert_eq!(
-        of(&deleted, "evenkeel_group_state"),
-        ["state=dead 1", "state=empty 0", "state=stable 0"]
-    );
+    assert_eq!(holds(&deleted, "evenkeel_group_state"), ["state=dead 1"]);
     assert_eq!(of(&deleted, "evenkeel_worker_assignments"), [""; 0]);
     let foreign = with_group(|group| group.protocol = None);
     assert_eq!(
@@ -117,7 +196,7 @@ fn deleted_and_empty_groups() {
 #[test]
 fn a_config_topic_that_cannot_be_read_is_absent_not_zero() {
     let mut answers = incident();
-    answers.configured = None;
+    (answers.configured, answers.unassigned) = (None, None);
     answers.inputs[1].trouble = Some(Trouble::Denied);
     let view = view(vec![answers]);
     for absent in [

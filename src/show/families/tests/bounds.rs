@@ -25,11 +25,13 @@ fn unassigned(connector: &str, tasks: i32) -> impl Iterator<Item = UnassignedAns
 #[test]
 fn the_largest_subjects_are_kept() {
     let mut answers = calm(vec![member("worker-a:8083", &[])]);
-    answers.unassigned = unassigned("small-b", 1)
-        .chain(unassigned("large", 3))
-        .chain(unassigned("small-a", 1))
-        .chain(unassigned("middle", 2))
-        .collect();
+    answers.unassigned = Some(
+        unassigned("small-b", 1)
+            .chain(unassigned("large", 3))
+            .chain(unassigned("small-a", 1))
+            .chain(unassigned("middle", 2))
+            .collect(),
+    );
     let mut view = view(vec![answers]);
     view.limits.subjects_max = 4;
     assert_eq!(of(&view, "evenkeel_unassigned_tasks").len(), 4);

@@ -51,6 +51,22 @@ pub(super) fn print_change(out: &mut String, engine: &Engine, change: &Change) {
     }
 }
 
+/// What can be seen, and what only polls tell.
+pub(super) fn print_mode(out: &mut String, answers: &Answers) {
+    let state = answers.state.map_or("unknown", |state| state.label());
+    write!(out, "mode {}", answers.mode.label()).unwrap();
+    let fresh = if answers.fresh { "fresh" } else { "stale" };
+    write!(out, " {fresh} state {state}").unwrap();
+    if answers.unassigned.is_none() {
+        write!(out, " owners unknown").unwrap();
+    }
+    if let Some(own) = &answers.own {
+        let worker = own.worker.trim_end_matches(":8083");
+        write!(out, " beside {worker} {:?}", own.role).unwrap();
+    }
+    writeln!(out).unwrap();
+}
+
 pub(super) fn print_answers(out: &mut String, answers: &Answers) {
     match &answers.group {
         None => writeln!(out, "no group").unwrap(),
@@ -65,7 +81,9 @@ pub(super) fn print_answers(out: &mut String, answers: &Answers) {
                 out,
                 "{} {} {protocol} led by {leader}",
                 group.state.label(),
-                group.generation
+                group
+                    .generation
+                    .map_or("?".to_owned(), |number| number.to_string())
             )
             .unwrap();
             if let Some(workers) = &group.downgraded {
@@ -82,7 +100,7 @@ pub(super) fn print_answers(out: &mut String, answers: &Answers) {
             }
         }
     }
-    for unassigned in &answers.unassigned {
+    for unassigned in answers.without_owner() {
         let since = unassigned.since.map_or_else(|| "?".to_owned(), seconds);
         let owner = unassigned
             .last_owner

@@ -1,0 +1,200 @@
+//! Takes the coordinator's answers into the state, and says what the group is seen by:
+//! its records, or, where they may not be read, its descriptions.
+
+use std::sync::Arc;
+
+use crate::answers::{GroupState, Mode};
+use crate::engine::State;
+use crate::facts::group;
+use crate::facts::input::{Topic, Trouble};
+use crate::facts::observation::GroupSnapshot;
+use crate::facts::poll::{PollAnswer, Polled, PolledState};
+use crate::facts::time::{ArrivalTime, EventTime};
+use crate::limits::FRESH_MS_MAX;
+use crate::story::findings::Kind;
+use crate::view::polled::StandIn;
+use crate::view::protocol::ProtocolView;
+use crate::view::unassigned::Ownership;
+
+/// The group as one source shows it.
+pub(super) struct Sight<'a> {
+    /// The newest record, or what a description says in its place.
+    pub(super) newest: Option<&'a Arc<GroupSnapshot>>,
+    /// Who owns what.
+    pub(super) ownership: &'a Ownership,
+    /// The protocol.
+    pub(super) protocol: &'a ProtocolView,
+    /// The config offset of the oldest of them.
+    pub(super) seen_from: Option<i64>,
+    /// Whether the one before revoked something.
+    pub(super) revoked_before: bool,
+    /// When the newest round was recorded, or the interval in which it was seen to come.
+    pub(super) dated: Option<(EventTime, EventTime)>,
+    /// Stable, empty or dead.
+    pub(super) state: GroupState,
+    /// Whether it is the records.
+    pub(super) by_records: bool,
+}
+
+// === impl State ===
+
+impl State {
+    pub(super) fn take_polled(&mut self, polled: &Polled, at: ArrivalTime) {
+        match &polled.answer {
+            PollAnswer::Failed(trouble) => return self.polled.failed(*trouble),
+            PollAnswer::Listed(state) => self.polled.listed(*state),
+            PollAnswer::Described(description) => {
+                self.polled.described(description.state);
+                let Some(stand_in) = self.polled.stand_in_mut() else {
+                    self.polled.answered(polled.asked);
+                    return;
+                };
+                if !matches!(description.protocol_type.as_str(), "connect" | "") {
+                    let name: String = description.protocol_type.chars().take(40).collect();
+                    let group = self.settings.group.clone();
+                    self.findings.raise(Kind::ForeignGroup, group, None, || {
+                        format!("a group of type {name} has this id; it is no Connect group")
+                    });
+                } else {
+                    let mut problems = Vec::new();
+                    let before = stand_in.newest.clone();
+                    let snapshot = group::described(
+                        description,
+                        at.as_event(0),
+                        before.as_deref(),
+                        &mut self.names,
+                        &mut problems,
+                    );
+                    if let Some(snapshot) = snapshot {
+                        let leader = |group: &GroupSnapshot| group.leader.clone();
+                        let changed = before
+                            .as_deref()
+                            .and_then(leader)
+                            .is_some_and(|old| leader(&snapshot).is_some_and(|new| new != old));
+                        stand_in.apply(snapshot);
+                        stand_in.ownership.bound(&self.configured);
+                        if changed {
+                            let count = &mut self.counters.leader_changes;
+                            *count = count.saturating_add(1);
+                        }
+                        self.note_members(problems.is_empty(), None);
+                    }
+                }
+            }
+        }
+        self.polled.answered(polled.asked);
+    }
+
+    /// Begins and ends the time in which descriptions stand in for the records.
+    pub(super) fn review_sight(&mut self) {
+        let offsets = self.progress.of(Topic::Offsets);
+        if offsets.is_beyond_reach() {
+            if self.polled.stand_in().is_none() {
+                let newest = self.group.newest.clone();
+                let from = StandIn::after(
+                    newest.filter(|_| self.group.deleted.is_none()),
+                    &self.ownership,
+                    &self.protocol,
+                    self.group.seen_from,
+                    self.clock.arrived,
+                );
+                self.polled.begin_stand_in(from);
+            }
+            return;
+        }
+        let read = offsets.confirmed();
+        let stand_in = self.polled.stand_in();
+        if stand_in.is_some_and(|stand_in| stand_in.is_overtaken(read)) {
+            self.polled.end_stand_in();
+        }
+    }
+
+    /// What the group is seen by; `None` where neither records nor polls may be had.
+    pub(super) fn sight(&self) -> Option<Sight<'_>> {
+        let state = |newest: Option<&Arc<GroupSnapshot>>| match newest {
+            None => GroupState::Dead,
+            Some(newest) if newest.members.is_empty() => GroupState::Empty,
+            Some(_) => GroupState::Stable,
+        };
+        match self.mode() {
+            Mode::NoOffsetsTopic => {
+                let stand_in = self.polled.stand_in()?;
+                let newest = stand_in.newest.as_ref();
+                let dead = self.polled.state() == Some(PolledState::Dead);
+                Some(Sight {
+                    newest,
+                    ownership: &stand_in.ownership,
+                    protocol: &stand_in.protocol,
+                    seen_from: stand_in.seen_from,
+                    revoked_before: stand_in.revoked_before,
+                    dated: stand_in.between,
+                    state: if dead {
+                        GroupState::Dead
+                    } else {
+                        state(newest)
+                    },
+                    by_records: false,
+                })
+            }
+            Mode::TopicsOnly => None,
+            Mode::Blind if self.group.newest.is_none() => None,
+            Mode::Full | Mode::NoPolls | Mode::Blind => {
+                let newest = self.group.newest.as_ref();
+                let deleted = self.group.deleted.is_some();
+                Some(Sight {
+                    newest,
+                    ownership: &self.ownership,
+                    protocol: &self.protocol,
+                    seen_from: self.group.seen_from,
+                    revoked_before: self.group.revoked_before,
+                    dated: newest.map(|newest| (newest.recorded, newest.recorded)),
+                    state: if deleted {
+                        GroupState::Dead
+                    } else {
+                        state(newest)
+                    },
+                    by_records: true,
+                })
+            }
+        }
+    }
+
+    /// What can be seen now.
+    pub(super) fn mode(&self) -> Mode {
+        let polls = self.polls_current();
+        // Until the records are read after a right was granted, descriptions go on.
+        let hidden = self.polled.stand_in().is_some();
+        let seen = |topic| {
+            let progress = self.progress.of(topic);
+            progress.trouble().is_none() && progress.confirmed().is_some()
+        };
+        match (hidden, polls) {
+            (false, true) if seen(Topic::Offsets) => Mode::Full,
+            (false, false) if seen(Topic::Offsets) => Mode::NoPolls,
+            (true, true) => Mode::NoOffsetsTopic,
+            (true, false) if seen(Topic::Config) || seen(Topic::Status) => Mode::TopicsOnly,
+            _ => Mode::Blind,
+        }
+    }
+
+    /// Whether the coordinator answered a short while ago.
+    pub(super) fn polls_current(&self) -> bool {
+        self.is_recent(self.polled.confirmed())
+            && !matches!(
+                self.polled.trouble(),
+                Some(Trouble::Denied | Trouble::Unauthenticated | Trouble::Missing)
+            )
+    }
+
+    /// Whether a topic was confirmed current a short while ago.
+    pub(super) fn is_current(&self, topic: Topic) -> bool {
+        self.is_recent(self.progress.of(topic).confirmed())
+    }
+
+    fn is_recent(&self, confirmed: Option<ArrivalTime>) -> bool {
+        match (self.clock.arrived, confirmed) {
+            (Some(now), Some(confirmed)) => now.since_ms(confirmed) <= FRESH_MS_MAX,
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! What the coordinator says when it is asked: the group's state at this moment, and,
+//! where its records may not be read, who is in it and what they were told.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::facts::input::Trouble;
+use crate::facts::observation::GroupSnapshot;
+use crate::facts::poll::PolledState;
+use crate::facts::time::{ArrivalTime, EventTime};
+use crate::view::protocol::ProtocolView;
+use crate::view::unassigned::Ownership;
+
+/// What polls say.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct PolledView {
+    /// When the newest question that was answered was sent.
+    confirmed: Option<ArrivalTime>,
+    /// Why there is no answer now.
+    trouble: Option<Trouble>,
+    /// The state in the newest answer that named one; `None` once a listing showed that a
+    /// rebalance ended and nothing said since what came after.
+    state: Option<PolledState>,
+    /// What stands in for the records while they may not be read.
+    stand_in: Option<StandIn>,
+}
+
+/// The group as its descriptions show it, in place of its records. What happened between
+/// two descriptions is not known, so nothing is counted from it.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct StandIn {
+    /// The newest description of the group at rest.
+    pub newest: Option<Arc<GroupSnapshot>>,
+    /// Who owns what by it, and how the rest left its owner.
+    pub ownership: Ownership,
+    /// The protocol in force, and the best proven.
+    pub protocol: ProtocolView,
+    /// The config offset of the oldest description.
+    pub seen_from: Option<i64>,
+    /// Whether the description before the newest one revoked something.
+    pub revoked_before: bool,
+    /// The instants between which the newest round took place; absent where the first
+    /// description showed it already.
+    pub between: Option<(EventTime, EventTime)>,
+    /// When the group was last described.
+    last_described: Option<EventTime>,
+    /// When the records were found to be hidden: only what is read of them since then is
+    /// newer than the descriptions.
+    began: Option<ArrivalTime>,
+}
+
+// === impl PolledView ===
+
+impl PolledView {
+    /// A question was answered.
+    pub fn answered(&mut self, asked: ArrivalTime) {
+        self.confirmed = self.confirmed.max(Some(asked));
+        self.trouble = None;
+    }
+
+    /// A question was refused, or nobody answered.
+    pub fn failed(&mut self, trouble: Trouble) {
+        self.trouble = Some(trouble);
+    }
+
+    /// The coordinator listed the group in a rebalancing state, or did not list it.
+    pub fn listed(&mut self, state: Option<PolledState>) {
+        if state.is_some() || self.is_rebalancing() {
+            self.state = state;
+        }
+    }
+
+    /// The coordinator described the group.
+    pub fn described(&mut self, state: PolledState) {
+        self.state = Some(state);
+    }
+
+    /// The state of the group, where polls know it better than records.
+    #[must_use]
+    pub fn state(&self) -> Option<PolledState> {
+        self.state
+    }
+
+    /// Whether members are joining or waiting for their assignment.
+    #[must_use]
+    pub fn is_rebalancing(&self) -> bool {
+        matches!(
+            self.state,
+            Some(PolledState::PreparingRebalance | PolledState::CompletingRebalance)
+        )
+    }
+
+    /// When the newest question that was answered was sent.
+    #[must_use]
+    pub fn confirmed(&self) -> Option<ArrivalTime> {
+        self.confirmed
+    }
+
+    /// Why there is no answer now.
+    #[must_use]
+    pub fn trouble(&self) -> Option<Trouble> {
+        self.trouble
+    }
+
+    /// What stands in for the records.
+    #[must_use]
+    pub fn stand_in(&self) -> Option<&StandIn> {
+        self.stand_in.as_ref()
+    }
+
+    /// The same, to go on with it.
+    pub fn stand_in_mut(&mut self) -> Option<&mut StandIn> {
+        self.stand_in.as_mut()
+    }
+
+    /// The records may not be read any more: descriptions go on from what they said.
+    pub fn begin_stand_in(&mut self, from: StandIn) {
+        self.stand_in.get_or_insert(from);
+    }
+
+    /// The records are read again.
+    pub fn end_stand_in(&mut self) {
+        self.stand_in = None;
+    }
+}
+
+// === impl StandIn ===
+
+impl StandIn {
+    /// What descriptions go on from: what the records said last.
+    #[must_use]
+    pub fn after(
+        newest: Option<Arc<GroupSnapshot>>,
+        ownership: &Ownership,
+        protocol: &ProtocolView,
+        seen_from: Option<i64>,
+        began: Option<ArrivalTime>,
+    ) -> Self {
+        Self {
+            began,
+            newest,
+            ownership: ownership.clone(),
+            protocol: protocol.clone(),
+            seen_from,
+            ..Self::default()
+        }
+    }
+
+    /// Whether the records were read to an end that was asked for since it began.
+    #[must_use]
+    pub fn is_overtaken(&self, records: Option<ArrivalTime>) -> bool {
+        records.is_some() && records > self.began
+    }
+
+    /// Takes a description of the group at rest.
+    pub fn apply(&mut self, now: GroupSnapshot) {
+        let described_before = self.last_described.replace(now.recorded);
+        let before = self.newest.as_deref();
+        if before.is_some_and(|before| is_same(before, &now)) {
+            return;
+        }
+        self.between = described_before.map(|since| (since, now.recorded));
+        self.ownership.apply(before, &now, None);
+        self.protocol.apply(before, &now);
+        self.seen_from = self.seen_from.or(now.config_offset);
+        self.revoked_before =
+            before.is_some_and(|before| before.members.iter().any(|old| !old.revoked.is_empty()));
+        self.newest = Some(Arc::new(now));
+    }
+}
+
+/// Whether two descriptions show the same round: the same members, each told the same.
+fn is_same(before: &GroupSnapshot, now: &GroupSnapshot) -> bool {
+    before.protocol == now.protocol
+        && before.members.len() == now.members.len()
+        && before
+            .members
+            .iter()
+            .zip(&now.members)
+            .all(|(old, new)| old.id == new.id && old.fingerprint == new.fingerprint)
+}

@@ -1,0 +1,86 @@
+//! Answers of the coordinator, and rights, from the words of a scenario.
+
+use evenkeel_core::facts::input::{Access, Input, InputKind, Topic, Trouble};
+use evenkeel_core::facts::poll::{Description, PollAnswer, Polled, PolledMember, PolledState};
+use evenkeel_core::facts::time::ArrivalTime;
+use evenkeel_core::wire::Decoded;
+use evenkeel_core::wire::group_record::GroupMetadata;
+
+use super::{Step, group};
+
+pub(super) fn access(at: i64, topic: &str, trouble: &str) -> Step {
+    let topic = Topic::ALL.into_iter().find(|each| each.label() == topic);
+    Step::Input(Input {
+        at: ArrivalTime(at),
+        kind: InputKind::Access(Access {
+            topic: topic.expect("a topic"),
+            trouble: (trouble != "ok").then(|| trouble_of(trouble)),
+        }),
+    })
+}
+
+fn trouble_of(word: &str) -> Trouble {
+    match word {
+        "denied" => Trouble::Denied,
+        "missing" => Trouble::Missing,
+        "unreachable" => Trouble::Unreachable,
+        other => panic!("unknown trouble {other}"),
+    }
+}
+
+fn state_of(word: &str) -> PolledState {
+    match word {
+        "stable" => PolledState::Stable,
+        "empty" => PolledState::Empty,
+        "dead" => PolledState::Dead,
+        "preparing" => PolledState::PreparingRebalance,
+        "completing" => PolledState::CompletingRebalance,
+        other => panic!("unknown state {other}"),
+    }
+}
+
+/// `poll STATE PROTOCOL LEADER ... | member | ...`, or one of the short forms. It was asked
+/// 10 ms before.
+pub(super) fn answer(at: i64, rest: &str) -> Step {
+    let words: Vec<&str> = rest.split_whitespace().skip(1).collect();
+    let answer = match *words {
+        ["listed", "none"] => PollAnswer::Listed(None),
+        ["listed", state] => PollAnswer::Listed(Some(state_of(state))),
+        ["failed", trouble] => PollAnswer::Failed(trouble_of(trouble)),
+        [state] => described(state_of(state), "", Vec::new()),
+        [state, protocol, ..] => {
+            // The members' bytes are those of a record that says the same.
+            let record = format!("group 1 {}", rest.split_once(state).unwrap().1.trim());
+            let value = group::value(at, &record).expect("a record");
+            let Ok(Decoded::Known(record)) = GroupMetadata::decode(&value) else {
+                panic!("a record of the scenario is readable");
+            };
+            let members = record.members.iter().map(|member| PolledMember {
+                member_id: member.member_id.to_owned(),
+                instance_id: None,
+                client_id: member.client_id.to_owned(),
+                client_host: member.client_host.to_owned(),
+                metadata: member.subscription.to_vec(),
+                assignment: member.assignment.to_vec(),
+            });
+            described(state_of(state), protocol, members.collect())
+        }
+        [] => panic!("a poll says something"),
+    };
+    Step::Input(Input {
+        at: ArrivalTime(at),
+        kind: InputKind::Polled(Polled {
+            asked: ArrivalTime(at - 10),
+            answer,
+        }),
+    })
+}
+
+fn described(state: PolledState, protocol: &str, members: Vec<PolledMember>) -> PollAnswer {
+    PollAnswer::Described(Description {
+        state,
+        protocol_type: "connect".to_owned(),
+        protocol: protocol.to_owned(),
+        members,
+    })
+}

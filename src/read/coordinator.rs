@@ -1,0 +1,137 @@
+//! Asks the group's coordinator, and no other broker, for the group's live state: the
+//! only way to see a round while it runs.
+//!
+//! One task with one connection of its own a group. A broker that hangs, dies or answers
+//! nonsense costs this task its time and nothing else; the topics are read elsewhere.
+
+mod asks;
+mod counters;
+mod error;
+mod login;
+mod pace;
+mod polls;
+mod reach;
+mod reply;
+mod security;
+mod session;
+mod socket;
+#[cfg(test)]
+mod tests;
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use evenkeel_core::facts::input::Input;
+use tokio::sync::{mpsc, watch};
+use tokio::task::JoinHandle;
+
+use crate::read::connection::Connection;
+use crate::read::kafka::Now;
+pub use counters::PollCounters;
+pub use pace::Pace;
+pub use security::Unfit;
+
+use polls::{Polls, Wanted};
+use security::Security;
+use session::Session;
+
+/// What to ask for, and how the cluster is reached.
+#[derive(Debug, Clone, Default)]
+pub struct PollSettings {
+    /// How the cluster is reached: the same as for the topics.
+    pub connection: Connection,
+    /// The Connect group.
+    pub group: String,
+}
+
+/// The polls of one group. Dropping it ends them.
+#[derive(Debug)]
+pub struct PollHandle {
+    wanted: watch::Sender<Wanted>,
+    task: JoinHandle<()>,
+    counters: Arc<PollCounters>,
+    off: Mutex<Option<Unfit>>,
+}
+
+/// Whether polls can use this connection, as far as can be told without opening files
+/// or sockets.
+///
+/// # Errors
+/// The first property that asks for what they cannot do.
+pub fn check(connection: &Connection) -> Result<(), Unfit> {
+    Security::of(connection).map(|_| ())
+}
+
+/// Starts asking, at the slow pace; inputs go to `inputs`. A connection that polls cannot
+/// use is no error: they stay off, see [`PollHandle::off`], and say so once.
+///
+/// Must be called within a tokio runtime.
+pub fn start(settings: PollSettings, now: Now, inputs: mpsc::Sender<Input>) -> PollHandle {
+    let counters = Arc::<PollCounters>::default();
+    let off = check(&settings.connection).err();
+    let group: Arc<str> = settings.group.into();
+    let source = Session::new(&settings.connection, &group, &now, &counters);
+    let (wanted, wishes) = watch::channel(Wanted::new(settings.connection));
+    let polls = Polls::new(group, inputs, now, Arc::clone(&counters));
+    PollHandle {
+        wanted,
+        task: tokio::spawn(polls.run(source, wishes)),
+        counters,
+        off: Mutex::new(off),
+    }
+}
+
+// === impl PollHandle ===
+
+impl PollHandle {
+    /// How often to ask from now on.
+    pub fn set_pace(&self, pace: Pace) {
+        self.wanted.send_if_modified(|wanted| {
+            let is_news = wanted.pace != pace;
+            wanted.pace = pace;
+            is_news
+        });
+    }
+
+    /// Whether members are asked for at every turn, as where the offsets topic is hidden
+    /// and nothing else tells them.
+    pub fn describe_every_turn(&self, every_turn: bool) {
+        self.wanted.send_if_modified(|wanted| {
+            let is_news = wanted.every_turn != every_turn;
+            wanted.every_turn = every_turn;
+            is_news
+        });
+    }
+
+    /// Goes on with other settings: what is under way ends, and all begins anew.
+    pub fn reconnect(&self, connection: Connection) {
+        *self.off.lock().unwrap_or_else(PoisonError::into_inner) = check(&connection).err();
+        self.wanted
+            .send_modify(|wanted| wanted.reconnect(connection));
+    }
+
+    /// Why nothing is asked at all: the connection's settings ask for what polls cannot do.
+    #[must_use]
+    pub fn off(&self) -> Option<Unfit> {
+        let off = self.off.lock().unwrap_or_else(PoisonError::into_inner);
+        off.clone()
+    }
+
+    /// What is counted.
+    #[must_use]
+    pub fn counters(&self) -> &Arc<PollCounters> {
+        &self.counters
+    }
+
+    /// Ends the polls, without waiting for it.
+    pub fn stop(&self) {
+        self.wanted.send_modify(|wanted| wanted.stop = true);
+    }
+
+    /// Ends the polls and waits; whatever is under way is broken off.
+    pub async fn join(self) {
+        self.task.abort();
+        if self.task.await.is_err_and(|error| error.is_panic()) {
+            tracing::error!("the polls of the group's state panicked");
+        }
+    }
+}

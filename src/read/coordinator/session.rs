@@ -1,0 +1,297 @@
+//! Finds the group's coordinator and keeps one connection to it, and to no other broker.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use evenkeel_core::facts::poll::{Description, PolledState};
+use tokio::time::Instant;
+
+use super::asks::{self, Answered};
+use super::counters::PollCounters;
+use super::error::{AskError, code};
+use super::polls::GroupSource;
+use super::reach::{Address, Reach};
+use super::security::{Security, Unfit};
+use super::socket::Connection;
+use crate::read::connection;
+use crate::read::kafka::Now;
+
+/// Brokers that one question is tried on; the next one goes on with those behind.
+const TRIED_MAX: usize = 8;
+
+/// How long it is believed that a broker is the coordinator. A former one lists nothing
+/// and does not say that it is not asked.
+const FOUND_AGE_MAX: Duration = Duration::from_secs(5);
+
+/// The way to the coordinator.
+#[derive(Debug)]
+pub(super) struct Session {
+    security: Result<Arc<Security>, Unfit>,
+    group: Arc<str>,
+    now: Clock,
+    counters: Arc<PollCounters>,
+    /// Brokers that others named.
+    known: Vec<Address>,
+    /// Which of all brokers is asked first: the one that answered last.
+    first: usize,
+    coordinator: Option<Coordinator>,
+}
+
+/// The clock, for a struct that is printed.
+#[derive(Clone)]
+struct Clock(Now);
+
+#[derive(Debug)]
+struct Coordinator {
+    connection: Connection,
+    found: Instant,
+    /// Whether it answered a question of ours since it was opened.
+    is_used: bool,
+}
+
+/// Which question.
+#[derive(Debug, Clone, Copy)]
+enum Question {
+    List,
+    Describe,
+}
+
+/// Its answer.
+#[derive(Debug)]
+enum Told {
+    Listed(Option<Answered<Option<PolledState>>>),
+    Described(Answered<Description>),
+}
+
+// === impl Session ===
+
+impl Session {
+    pub(super) fn new(
+        connection: &connection::Connection,
+        group: &Arc<str>,
+        now: &Now,
+        counters: &Arc<PollCounters>,
+    ) -> Self {
+        Self {
+            security: Security::of(connection).map(Arc::new),
+            group: Arc::clone(group),
+            now: Clock(Arc::clone(now)),
+            counters: Arc::clone(counters),
+            known: Vec::new(),
+            first: 0,
+            coordinator: None,
+        }
+    }
+
+    /// Asks the coordinator; once more where the first try only showed that it is another
+    /// one now, or that the connection had ended while it rested.
+    async fn ask(&mut self, question: Question) -> Result<Told, AskError> {
+        let mut is_again = false;
+        loop {
+            // Taken, so that a question that is broken off leaves no half-read answer.
+            let mut coordinator = self.coordinator().await?;
+            let was_used = coordinator.is_used;
+            let connection = &mut coordinator.connection;
+            let error = match question.ask(connection, &self.group, &self.now.0).await {
+                Ok(told) => {
+                    coordinator.is_used = true;
+                    self.coordinator = Some(coordinator);
+                    return Ok(told);
+                }
+                Err(error) => error,
+            };
+            let is_moved = is_moved(&error);
+            if matches!(error, AskError::Code { .. }) && !is_moved {
+                // The connection is well.
+                self.coordinator = Some(coordinator);
+            }
+            let is_worth_it = is_moved || (was_used && error.is_stale_connection());
+            if is_again || !is_worth_it {
+                return Err(error);
+            }
+            is_again = true;
+        }
+    }
+
+    /// The connection to the coordinator, as of the last seconds.
+    async fn coordinator(&mut self) -> Result<Coordinator, AskError> {
+        let Some(mut coordinator) = self.coordinator.take() else {
+            return self.find().await;
+        };
+        if coordinator.connection.has_expired() {
+            drop(coordinator);
+            return self.find().await;
+        }
+        if coordinator.found.elapsed() < FOUND_AGE_MAX {
+            return Ok(coordinator);
+        }
+        let connection = &mut coordinator.connection;
+        match asks::find(connection, &self.group, &self.now.0).await {
+            Ok(node) if node.address == *connection.address() => {
+                self.counters.finds.add(1);
+                coordinator.found = Instant::now();
+                Ok(coordinator)
+            }
+            Ok(node) => {
+                self.counters.finds.add(1);
+                tracing::debug!(group = %self.group, broker = node.id, "coordinator moved");
+                drop(coordinator);
+                let reach = self.reach().await?;
+                self.open(&reach, &node.address).await
+            }
+            Err(error) if error.is_stale_connection() => self.find().await,
+            Err(error) => {
+                if matches!(error, AskError::Code { .. }) {
+                    self.coordinator = Some(coordinator);
+                }
+                Err(error)
+            }
+        }
+    }
+
+    /// Asks one broker after the other who the coordinator is. One that does not answer
+    /// costs its time.
+    async fn find(&mut self) -> Result<Coordinator, AskError> {
+        let reach = self.reach().await?;
+        let brokers = self.brokers(&reach.security);
+        let mut told = AskError::Closed;
+        for index in 0..brokers.len().min(TRIED_MAX) {
+            let place = self.first.checked_rem(brokers.len()).unwrap_or(0);
+            let Some(broker) = brokers.get(place) else {
+                break;
+            };
+            let error = match self.find_at(&reach, broker).await {
+                Ok(coordinator) => return coordinator,
+                Err(error) => error,
+            };
+            self.first = place.saturating_add(1);
+            if error.is_final() || matches!(error, AskError::Code { .. }) {
+                return Err(error);
+            }
+            if index == 0 || error.rank() > told.rank() {
+                told = error;
+            }
+        }
+        Err(told)
+    }
+
+    /// Asks one broker who the coordinator is, and goes there. The outer error is that
+    /// broker's, so that another one may be asked; the inner one the coordinator's.
+    async fn find_at(
+        &mut self,
+        reach: &Reach,
+        broker: &Address,
+    ) -> Result<Result<Coordinator, AskError>, AskError> {
+        let now = &self.now.0;
+        let mut connection = Connection::open(reach, broker, now, &self.counters).await?;
+        let node = asks::find(&mut connection, &self.group, now).await?;
+        self.counters.finds.add(1);
+        let others = asks::brokers(&mut connection, now).await?;
+        self.known = others.into_iter().map(|node| node.address).collect();
+        if node.address == *broker {
+            return Ok(Ok(Coordinator::new(connection)));
+        }
+        drop(connection);
+        let opened = self.open(reach, &node.address).await;
+        if opened.is_err() {
+            // Whoever named a dead one may be behind the others.
+            self.first = self.first.saturating_add(1);
+        }
+        Ok(opened)
+    }
+
+    async fn open(&self, reach: &Reach, address: &Address) -> Result<Coordinator, AskError> {
+        let connection = Connection::open(reach, address, &self.now.0, &self.counters).await?;
+        Ok(Coordinator::new(connection))
+    }
+
+    async fn reach(&self) -> Result<Reach, AskError> {
+        match &self.security {
+            Ok(security) => Reach::new(security).await,
+            Err(unfit) => Err(unfit.clone().into()),
+        }
+    }
+
+    /// All brokers that may be asked: first those that a person named.
+    fn brokers(&self, security: &Security) -> Vec<Address> {
+        let mut brokers: Vec<Address> = Vec::new();
+        for address in security.brokers.iter().chain(&self.known) {
+            if !brokers.contains(address) {
+                brokers.push(address.clone());
+            }
+        }
+        brokers
+    }
+}
+
+impl GroupSource for Session {
+    async fn list(&mut self) -> Result<Option<Answered<Option<PolledState>>>, AskError> {
+        match self.ask(Question::List).await? {
+            Told::Listed(listed) => Ok(listed),
+            Told::Described(_) => Err(AskError::Nonsense("list")),
+        }
+    }
+
+    async fn describe(&mut self) -> Result<Answered<Description>, AskError> {
+        match self.ask(Question::Describe).await? {
+            Told::Described(described) => Ok(described),
+            Told::Listed(_) => Err(AskError::Nonsense("description")),
+        }
+    }
+
+    fn reconnect(&mut self, connection: &connection::Connection) {
+        self.security = Security::of(connection).map(Arc::new);
+        self.known.clear();
+        self.first = 0;
+        self.coordinator = None;
+    }
+}
+
+/// Whether another broker is the coordinator now.
+fn is_moved(error: &AskError) -> bool {
+    let AskError::Code { code, .. } = error else {
+        return false;
+    };
+    matches!(
+        *code,
+        code::NOT_COORDINATOR
+            | code::COORDINATOR_NOT_AVAILABLE
+            | code::COORDINATOR_LOAD_IN_PROGRESS
+    )
+}
+
+// === impl Question ===
+
+impl Question {
+    async fn ask(
+        self,
+        connection: &mut Connection,
+        group: &str,
+        now: &Now,
+    ) -> Result<Told, AskError> {
+        Ok(match self {
+            Self::List => Told::Listed(asks::list(connection, group, now).await?),
+            Self::Describe => Told::Described(asks::describe(connection, group, now).await?),
+        })
+    }
+}
+
+// === impl Coordinator ===
+
+impl Coordinator {
+    fn new(connection: Connection) -> Self {
+        Self {
+            connection,
+            found: Instant::now(),
+            is_used: false,
+        }
+    }
+}
+
+// === impl Clock ===
+
+impl std::fmt::Debug for Clock {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Clock")
+    }
+}

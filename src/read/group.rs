@@ -1,0 +1,96 @@
+//! Everything that is read of one group: its topics, and the answers of its coordinator.
+
+use std::sync::Arc;
+
+use evenkeel_core::answers::{Answers, Mode, Role};
+use evenkeel_core::facts::input::Input;
+use tokio::sync::mpsc;
+
+use crate::read::connection::Connection;
+use crate::read::coordinator::{self, Pace, PollCounters, PollHandle, PollSettings};
+use crate::read::counters::ReadCounters;
+use crate::read::kafka::{self, Now, ReadError, ReadSettings, ReaderHandle};
+
+/// Members up to which an agent without a worker beside it asks often: it may be the only
+/// one. In a larger group there may be as many of them as workers.
+const LONE_MEMBERS_MAX: usize = 5;
+
+/// The reading of one group. Dropping it ends it.
+#[derive(Debug)]
+pub struct GroupReader {
+    topics: ReaderHandle,
+    polls: PollHandle,
+}
+
+/// Starts reading; inputs go to `inputs`. Must be called within a tokio runtime.
+///
+/// # Errors
+/// A property that librdkafka does not take.
+pub fn start(
+    settings: ReadSettings,
+    now: Now,
+    inputs: mpsc::Sender<Input>,
+) -> Result<GroupReader, ReadError> {
+    let asked = PollSettings {
+        connection: settings.connection.clone(),
+        group: settings.group.clone(),
+    };
+    let topics = kafka::start(settings, Arc::clone(&now), inputs.clone())?;
+    let polls = coordinator::start(asked, now, inputs);
+    Ok(GroupReader { topics, polls })
+}
+
+// === impl GroupReader ===
+
+impl GroupReader {
+    /// Asks for the end offsets of all topics now.
+    pub fn ask_ends(&self) {
+        self.topics.ask_ends();
+    }
+
+    /// Asks the coordinator as often as these answers want it.
+    pub fn heed(&self, answers: &Answers) {
+        self.polls.set_pace(pace(answers));
+        self.polls
+            .describe_every_turn(answers.mode == Mode::NoOffsetsTopic);
+    }
+
+    /// Goes on with another connection, from where each topic was read to.
+    pub fn reconnect(&self, connection: Connection) {
+        self.topics.reconnect(connection.clone());
+        self.polls.reconnect(connection);
+    }
+
+    /// What the readers of the topics count.
+    #[must_use]
+    pub fn counters(&self) -> &Arc<ReadCounters> {
+        self.topics.counters()
+    }
+
+    /// What the polls count.
+    #[must_use]
+    pub fn poll_counters(&self) -> &Arc<PollCounters> {
+        self.polls.counters()
+    }
+
+    /// Stops and waits for the threads; they wait for questions that are under way.
+    pub fn join(self) {
+        self.polls.stop();
+        self.topics.join();
+    }
+}
+
+/// Often beside the leader and its deputy, who see a round first; all others only keep
+/// what they would need if they became one of them.
+fn pace(answers: &Answers) -> Pace {
+    let members = answers
+        .group
+        .as_ref()
+        .map_or(0, |group| group.members.len());
+    match answers.own.as_ref().map(|own| own.role) {
+        Some(Role::Leader | Role::Deputy) => Pace::Fast,
+        Some(Role::Member) => Pace::Slow,
+        None if members <= LONE_MEMBERS_MAX => Pace::Fast,
+        None => Pace::Slow,
+    }
+}
