@@ -89,6 +89,10 @@ const ROOMS: &[(&[&str], &[&str])] = &[
         &["prometheus"],
         &["src/show/process.rs", "src/show/process/"],
     ),
+    (
+        &["rsasl"],
+        &["src/read/coordinator.rs", "src/read/coordinator/"],
+    ),
 ];
 
 /// The truth is told by code that never uses the core; the simulator shares its formats
