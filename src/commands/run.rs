@@ -17,6 +17,7 @@ use crate::show::view::{AgentStats, BuildInfo, SeriesLimits};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
+  evenkeel run --worker-properties /etc/kafka/connect-distributed.properties
   evenkeel run --bootstrap broker:9092 --group connect-cluster \\
       --config-topic connect-configs --status-topic connect-status
   evenkeel run --config /etc/evenkeel/evenkeel.yaml --listen 127.0.0.1:9790")]
@@ -98,12 +99,8 @@ fn plan(config: &Config) -> Result<Plan, Exit> {
         let (tls, basic_auth) = (web.guard().has_tls(), web.guard().has_users());
         tracing::info!(file = %file.display(), tls, basic_auth, "web configuration in use");
     }
-    let groups = wiring::readers(config).map_err(|mistakes| {
-        tracing::error!(%mistakes, "configuration no longer holds");
-        Exit::Config
-    })?;
     Ok(Plan {
-        groups,
+        groups: wiring::readers(config),
         readiness: config.http.readiness,
         series: SeriesLimits {
             series_max: config.metrics.series_max,
@@ -112,10 +109,11 @@ fn plan(config: &Config) -> Result<Plan, Exit> {
         },
         agent: AgentStats {
             build: build(),
+            // Groups with workers of their own may have others; each group knows its own.
             principal: config
-                .kafka
-                .properties
-                .principal(&|name| std::env::var(name).ok()),
+                .groups
+                .first()
+                .and_then(|group| group.principal.clone()),
             ..AgentStats::default()
         },
         http: HttpLimits::default(),

@@ -1,7 +1,7 @@
 //! From the configuration to what the agent takes: the one place where a configured
 //! group becomes settings of a reader.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::config::{Config, ConfigFlags, GroupConfig, HttpConfig, Loaded, Mistakes, Secret, load};
 use crate::read::connection::{Connection, Hidden, Properties};
@@ -53,31 +53,23 @@ pub fn web(config: &HttpConfig) -> Result<Option<Web>, Mistakes> {
 }
 
 /// The settings of a reader for each configured group.
-///
-/// # Errors
-/// References to secrets that lead nowhere any more.
-pub fn readers(config: &Config) -> Result<Vec<ReadSettings>, Mistakes> {
-    let resolved = config
-        .kafka
-        .properties
-        .resolved(&|name| std::env::var(name).ok());
-    let mut properties = hidden(&resolved.map_err(Mistakes)?);
-    properties.insert(
-        "bootstrap.servers".to_owned(),
-        Hidden(config.kafka.bootstrap.clone()),
-    );
-    Ok(config
-        .groups
-        .iter()
-        .map(|group| reader(group, properties.clone()))
-        .collect())
+#[must_use]
+pub fn readers(config: &Config) -> Vec<ReadSettings> {
+    let own_addresses = own_addresses();
+    let groups = config.groups.iter();
+    groups
+        .map(|group| ReadSettings {
+            own_addresses: own_addresses.clone(),
+            ..reader(group)
+        })
+        .collect()
 }
 
-fn reader(group: &GroupConfig, properties: Properties) -> ReadSettings {
+fn reader(group: &GroupConfig) -> ReadSettings {
     ReadSettings {
         connection: Connection {
-            properties,
-            token_file: None,
+            properties: hidden(&group.connection.properties),
+            token_file: group.connection.token_file.clone(),
         },
         group: group.group.clone(),
         offsets_topic: group.offsets_topic.clone(),
@@ -86,6 +78,18 @@ fn reader(group: &GroupConfig, properties: Properties) -> ReadSettings {
         worker_release: group.worker_release.clone(),
         own_worker: group.own_worker.clone(),
         own_addresses: Vec::new(),
-        worker_settings: Vec::new(),
+        worker_settings: group.worker_settings.clone(),
     }
+}
+
+/// The addresses of this machine, without those that only it can reach; in order, so that
+/// they are the same each time. None where the system does not say.
+fn own_addresses() -> Vec<String> {
+    let interfaces = if_addrs::get_if_addrs().unwrap_or_else(|error| {
+        tracing::warn!(%error, "addresses of this machine not known");
+        Vec::new()
+    });
+    let addresses = interfaces.iter().filter(|found| !found.is_loopback());
+    let addresses: BTreeSet<_> = addresses.map(|found| found.ip().to_string()).collect();
+    addresses.into_iter().collect()
 }

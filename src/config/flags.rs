@@ -14,6 +14,9 @@ pub struct ConfigFlags {
     /// Configuration file (YAML); EVENKEEL_CONFIG
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
+    /// The properties file of the worker beside the agent
+    #[arg(long, value_name = "FILE")]
+    pub worker_properties: Option<String>,
     /// Brokers to begin with, as host:port
     #[arg(long, value_name = "HOST:PORT,…")]
     pub bootstrap: Option<String>,
@@ -53,7 +56,8 @@ pub struct ConfigFlags {
 }
 
 /// Key and flag, for those keys that have one of their own.
-pub(super) const FLAGS: [(&str, &str); 11] = [
+pub(super) const FLAGS: [(&str, &str); 12] = [
+    ("groups.worker_properties", "--worker-properties"),
     ("kafka.bootstrap", "--bootstrap"),
     ("groups.group", "--group"),
     ("groups.config_topic", "--config-topic"),
@@ -74,6 +78,7 @@ impl ConfigFlags {
     #[must_use]
     pub fn overrides(&self) -> Vec<Override> {
         let values = [
+            &self.worker_properties,
             &self.bootstrap,
             &self.group,
             &self.config_topic,

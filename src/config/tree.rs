@@ -42,12 +42,19 @@ section! {
         /// The agent needs READ and DESCRIBE on three topics and never joins a group.
         /// Properties that would change that are refused.
         properties: Properties = Properties::default() => "sasl.password: ${env:KAFKA_PASSWORD}";
+        /// A file with the token for the SASL mechanism OAUTHBEARER, read anew for each
+        /// login, as Kubernetes keeps one fresh for a service account.
+        token_file: Option<String> = None => "/var/run/secrets/tokens/kafka";
     }
 }
 
 section! {
     /// One Connect cluster.
     pub struct GroupTree {
+        /// The properties file of the worker beside this agent: connection, TLS, SASL, group,
+        /// topics and timings come from it, and from CONNECT_* variables over it, where
+        /// nothing here says otherwise. docs/worker-file.md tells what is read.
+        worker_properties: Option<String> = None => "/etc/kafka/connect-distributed.properties";
         /// The workers' group.id.
         group: String = String::new() => "connect-cluster";
         /// The workers' config.storage.topic.

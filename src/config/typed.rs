@@ -1,9 +1,13 @@
 //! The configuration after every check: what the agent runs on.
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use evenkeel_core::facts::input::WorkerSetting;
+
 use super::properties::Properties;
+use super::secret::Secret;
 use super::tree::{GroupSeries, LogFormat, LogLevel, Probes, Readiness};
 
 /// A configuration without mistakes.
@@ -28,6 +32,8 @@ pub struct KafkaConfig {
     pub bootstrap: String,
     /// Further properties of librdkafka, none of those that the agent decides.
     pub properties: Properties,
+    /// A file with the token for OAUTHBEARER.
+    pub token_file: Option<PathBuf>,
 }
 
 /// One Connect cluster.
@@ -45,6 +51,23 @@ pub struct GroupConfig {
     pub own_worker: Option<String>,
     /// The Kafka release of the workers.
     pub worker_release: Option<String>,
+    /// How the cluster of this group is reached.
+    pub connection: ConnectionConfig,
+    /// Whom the brokers see, as Kafka names a principal, where the settings say so.
+    pub principal: Option<String>,
+    /// The clocks of the worker beside the agent, from its own settings.
+    pub worker_settings: Vec<WorkerSetting>,
+    /// Every file that this group's settings were read from or name.
+    pub files: Vec<PathBuf>,
+}
+
+/// How a cluster is reached, and as whom: everything looked up.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ConnectionConfig {
+    /// Properties of librdkafka, `bootstrap.servers` among them.
+    pub properties: BTreeMap<String, Secret>,
+    /// A file with the token for OAUTHBEARER, which librdkafka has no property for.
+    pub token_file: Option<PathBuf>,
 }
 
 /// Where things are served.

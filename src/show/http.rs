@@ -8,6 +8,7 @@ mod gate;
 mod guard;
 mod tls;
 
+use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::future::Future;
 use std::io;
@@ -26,7 +27,7 @@ use hyper::service::service_fn;
 use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::{Notify, Semaphore, watch};
 use tokio::task::JoinSet;
 use tracing::{debug, warn};
 
@@ -39,7 +40,8 @@ use crate::show::routes::{Ask, Reply, Site};
 /// Bounds of the server. Scrapers, probes and a person's browser fit many times over.
 #[derive(Debug, Clone, Copy)]
 pub struct HttpLimits {
-    /// Connections served at once; further ones wait in the kernel's queue.
+    /// Connections served at once. For one more, the one that came first has to leave: a
+    /// probe gets in, whoever else holds connections open.
     pub connections_max: usize,
     /// Time for a request's head, and for the pause between two requests.
     pub head_time_max: Duration,
@@ -55,6 +57,9 @@ pub struct HttpLimits {
     /// Time that connections get to end at shutdown and at their greatest age.
     pub drain_time_max: Duration,
 }
+
+/// How long a connection that has to leave may finish the answer it is at.
+const LEAVE_TIME_MAX: Duration = Duration::from_millis(500);
 
 /// Pause after a failed accept, usually for want of file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(200);
@@ -90,32 +95,41 @@ pub async fn serve(
     let (ending, _) = watch::channel(false);
     let mut connections = JoinSet::new();
     tokio::pin!(shutdown);
+    // Those that are served, and perhaps some that ended, in the order they came.
+    let mut guests: VecDeque<Arc<Notify>> = VecDeque::new();
     loop {
-        // A place first: without one, a further connection is not even accepted.
+        let accepted = tokio::select! {
+            () = &mut shutdown => break,
+            accepted = listener.accept() => accepted,
+        };
+        while connections.try_join_next().is_some() {}
+        let stream = match accepted {
+            Ok((stream, _)) => stream,
+            Err(error) => {
+                pause_after(&error).await;
+                continue;
+            }
+        };
+        guests.retain(|leave| Arc::strong_count(leave) > 1);
+        if places.available_permits() == 0
+            && let Some(first) = guests.pop_front()
+        {
+            first.notify_one();
+        }
         let place = tokio::select! {
             () = &mut shutdown => break,
             place = Arc::clone(&places).acquire_owned() => place,
         };
         // Never closed; were it, there would be no more places.
         let Ok(place) = place else { break };
-        let accepted = tokio::select! {
-            () = &mut shutdown => break,
-            accepted = listener.accept() => accepted,
-        };
-        while connections.try_join_next().is_some() {}
-        match accepted {
-            Ok((stream, _)) => {
-                let desk = desk.clone();
-                let ending = ending.subscribe();
-                connections.spawn(async move {
-                    connection(stream, desk, ending).await;
-                    drop(place);
-                });
-            }
-            Err(error) => {
-                pause_after(&error).await;
-            }
-        }
+        let leave = Arc::new(Notify::new());
+        guests.push_back(Arc::clone(&leave));
+        let desk = desk.clone();
+        let ending = ending.subscribe();
+        connections.spawn(async move {
+            connection(stream, desk, ending, &leave).await;
+            drop(place);
+        });
     }
     drop(listener);
     ending.send_replace(true);
@@ -137,7 +151,12 @@ async fn pause_after(error: &io::Error) {
 }
 
 /// Serves one connection to its end.
-async fn connection(stream: TcpStream, desk: Desk, mut ending: watch::Receiver<bool>) {
+async fn connection(
+    stream: TcpStream,
+    desk: Desk,
+    mut ending: watch::Receiver<bool>,
+    leave: &Notify,
+) {
     // An answer is written at once, so waiting to fill packets only delays it. A
     // socket that refuses the option is as good as one that is already closed.
     if stream.set_nodelay(true).is_err() {
@@ -145,16 +164,17 @@ async fn connection(stream: TcpStream, desk: Desk, mut ending: watch::Receiver<b
     }
     let guard = newest(&desk.guards);
     let Some(tls) = &guard.tls else {
-        return requests(TokioIo::new(stream), desk, ending).await;
+        return requests(TokioIo::new(stream), desk, ending, leave).await;
     };
     let opened = tokio::select! {
         opened = door::open(stream, tls, desk.limits, &desk.handshakes) => opened,
         _ = ending.wait_for(|ending| *ending) => None,
+        () = leave.notified() => None,
     };
     // What replaced it meanwhile is for the next connection; nothing holds it longer.
     drop(guard);
     if let Some(stream) = opened {
-        requests(TokioIo::new(stream), desk, ending).await;
+        requests(TokioIo::new(stream), desk, ending, leave).await;
     }
 }
 
@@ -167,6 +187,7 @@ async fn requests(
     stream: impl Read + Write + Unpin,
     desk: Desk,
     mut ending: watch::Receiver<bool>,
+    leave: &Notify,
 ) {
     let limits = desk.limits;
     let service = service_fn(move |request: Request<Incoming>| {
@@ -181,15 +202,16 @@ async fn requests(
         .serve_connection(stream, service);
     tokio::pin!(connection);
     let ended = tokio::select! {
-        result = connection.as_mut() => Some(result),
-        () = tokio::time::sleep(limits.connection_age_max) => None,
-        _ = ending.wait_for(|ending| *ending) => None,
+        result = connection.as_mut() => Ok(result),
+        () = tokio::time::sleep(limits.connection_age_max) => Err(limits.drain_time_max),
+        _ = ending.wait_for(|ending| *ending) => Err(limits.drain_time_max),
+        () = leave.notified() => Err(LEAVE_TIME_MAX.min(limits.drain_time_max)),
     };
     let ended = match ended {
-        Some(result) => Ok(result),
-        None => {
+        Ok(result) => Ok(result),
+        Err(time_max) => {
             connection.as_mut().graceful_shutdown();
-            tokio::time::timeout(limits.drain_time_max, connection).await
+            tokio::time::timeout(time_max, connection).await
         }
     };
     match ended {

@@ -113,6 +113,7 @@ log: {level: error, format: json}
         ("EVENKEEL_CONFIG_TOPIC", "env-c"),
         ("EVENKEEL_LOG_LEVEL", "debug"),
         ("EVENKEEL_METRICS_SERIES_MAX", "2000"),
+        ("EVENKEEL_KAFKA_PROPERTIES_SECURITY_PROTOCOL", "sasl_ssl"),
         ("EVENKEEL_KAFKA_PROPERTIES_SASL_PASSWORD", "from env"),
     ]);
     let flags = set(&[("kafka.bootstrap", "flag:3"), ("groups.group", "flag")]);
@@ -177,9 +178,9 @@ fn an_empty_configuration_says_what_is_missing() {
         mistakes("# nothing but a comment\n", &[], &[]),
         "\
 kafka.bootstrap: found nothing, expected at least one broker as host:port
-  hint: --bootstrap broker-1:9092
+  hint: --bootstrap broker-1:9092, or --worker-properties FILE
 groups: found nothing, expected at least one Connect group
-  hint: --group connect-cluster --config-topic connect-configs --status-topic connect-status
+  hint: --worker-properties connect-distributed.properties, or --group connect-cluster --config-topic connect-configs --status-topic connect-status
 "
     );
 }
@@ -287,6 +288,7 @@ fn no_secret_is_ever_told() {
 kafka:
   bootstrap: b:1
   properties:
+    security.protocol: SASL_SSL
     sasl.username: evenkeel
     sasl.password: topsecret
     ssl.key.pem: topsecret
@@ -319,8 +321,8 @@ groups: [{group: a, config_topic: c, status_topic: s}]
             "{text}"
         );
     }
-    let principal = loaded.config.kafka.properties.principal(&|_| None);
-    assert_eq!(principal.as_deref(), Some("evenkeel"));
+    let principal = loaded.config.groups[0].principal.as_deref();
+    assert_eq!(principal, Some("evenkeel"));
 }
 
 #[test]
