@@ -74,6 +74,8 @@ const ROOMS: &[(&[&str], &[&str])] = &[
     (
         &["openssl", "tokio_openssl"],
         &[
+            // A worker's stores and certificates, from Java's forms.
+            "src/config/worker/",
             "src/read/coordinator.rs",
             "src/read/coordinator/",
             "src/show/http.rs",
