@@ -10,3 +10,4 @@ pub mod ffi;
 pub mod group;
 pub mod kafka;
 pub mod mask;
+pub mod token;

@@ -2,11 +2,15 @@
 //! group becomes settings of a reader.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
-use crate::config::{Config, ConfigFlags, GroupConfig, HttpConfig, Loaded, Mistakes, Secret, load};
+use crate::config::{
+    self, Config, ConfigFlags, GroupConfig, HttpConfig, Loaded, Mistakes, Secret, load,
+};
 use crate::read::connection::{Connection, Hidden, Properties};
 use crate::read::kafka::{self, ReadError, ReadSettings};
 use crate::read::mask::NameMask;
+use crate::run::connections::{Load, Settings};
 use crate::run::web::Web;
 
 /// Loads the configuration for a command.
@@ -44,6 +48,32 @@ fn hidden(properties: &BTreeMap<String, Secret>) -> Properties {
     properties
         .map(|(name, value)| (name.clone(), hide(value)))
         .collect()
+}
+
+/// The files that the connections depend on. Tokens are read anew for each login.
+#[must_use]
+pub fn files(config: &Config) -> Vec<PathBuf> {
+    let tokens: Vec<&PathBuf> = config
+        .groups
+        .iter()
+        .filter_map(|group| group.connection.token_file.as_ref())
+        .collect();
+    let mut files = config::worker::files(config);
+    files.retain(|file| !tokens.contains(&file));
+    files
+}
+
+/// Reads the configuration again as it was read at start.
+#[must_use]
+pub fn load_again(flags: &ConfigFlags) -> Load {
+    let flags = flags.clone();
+    Box::new(move || {
+        let loaded = configuration(&flags)?;
+        Ok(Settings {
+            groups: readers(&loaded.config)?,
+            files: files(&loaded.config),
+        })
+    })
 }
 
 /// The web configuration, where there is one.
