@@ -2,5 +2,8 @@
 
 pub mod agent;
 pub mod clock;
+pub mod files;
 pub mod group;
+pub mod reloads;
 pub mod shutdown;
+pub mod web;

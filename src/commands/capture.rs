@@ -56,18 +56,9 @@ pub fn run(args: &CaptureArgs) -> Exit {
         Ok(loaded) => loaded,
         Err(exit) => return exit,
     };
-    let settings = match wiring::readers(&loaded.config) {
-        Ok(readers) if readers.len() > 1 => {
-            tracing::error!("a capture holds one group; name it with --group");
-            return Exit::Config;
-        }
-        Ok(readers) => readers.into_iter().next(),
-        Err(mistakes) => {
-            tracing::error!(%mistakes, "configuration no longer holds");
-            return Exit::Config;
-        }
-    };
-    let Some(settings) = settings else {
+    let mut readers = wiring::readers(&loaded.config);
+    let (Some(settings), true) = (readers.pop(), readers.is_empty()) else {
+        tracing::error!("a capture holds one group; name it with --group");
         return Exit::Config;
     };
     let kafka = KafkaReleases {

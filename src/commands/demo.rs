@@ -220,5 +220,6 @@ fn plan(script: &Script, broker: SocketAddr) -> Plan {
             ..AgentStats::default()
         },
         http: HttpLimits::default(),
+        web: None,
     }
 }

@@ -17,6 +17,7 @@ use crate::show::view::{AgentStats, BuildInfo, SeriesLimits};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
+  evenkeel run --worker-properties /etc/kafka/connect-distributed.properties
   evenkeel run --bootstrap broker:9092 --group connect-cluster \\
       --config-topic connect-configs --status-topic connect-status
   evenkeel run --config /etc/evenkeel/evenkeel.yaml --listen 127.0.0.1:9790")]
@@ -90,12 +91,16 @@ pub(super) async fn listen(address: SocketAddr) -> Option<TcpListener> {
 }
 
 fn plan(config: &Config) -> Result<Plan, Exit> {
-    let groups = wiring::readers(config).map_err(|mistakes| {
-        tracing::error!(%mistakes, "configuration no longer holds");
+    let web = wiring::web(&config.http).map_err(|mistakes| {
+        eprintln!("{mistakes}");
         Exit::Config
     })?;
+    if let (Some(web), Some(file)) = (&web, &config.http.web_config_file) {
+        let (tls, basic_auth) = (web.guard().has_tls(), web.guard().has_users());
+        tracing::info!(file = %file.display(), tls, basic_auth, "web configuration in use");
+    }
     Ok(Plan {
-        groups,
+        groups: wiring::readers(config),
         readiness: config.http.readiness,
         series: SeriesLimits {
             series_max: config.metrics.series_max,
@@ -104,13 +109,15 @@ fn plan(config: &Config) -> Result<Plan, Exit> {
         },
         agent: AgentStats {
             build: build(),
+            // Groups with workers of their own may have others; each group knows its own.
             principal: config
-                .kafka
-                .properties
-                .principal(&|name| std::env::var(name).ok()),
+                .groups
+                .first()
+                .and_then(|group| group.principal.clone()),
             ..AgentStats::default()
         },
         http: HttpLimits::default(),
+        web,
     })
 }
 

@@ -1,12 +1,13 @@
 //! From the configuration to what the agent takes: the one place where a configured
 //! group becomes settings of a reader.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::config::{Config, ConfigFlags, GroupConfig, Loaded, Mistakes, Secret, load};
+use crate::config::{Config, ConfigFlags, GroupConfig, HttpConfig, Loaded, Mistakes, Secret, load};
 use crate::read::connection::{Connection, Hidden, Properties};
 use crate::read::kafka::{self, ReadError, ReadSettings};
 use crate::read::mask::NameMask;
+use crate::run::web::Web;
 
 /// Loads the configuration for a command.
 ///
@@ -16,8 +17,9 @@ pub fn configuration(flags: &ConfigFlags) -> Result<Loaded, Mistakes> {
     let vars: Vec<(String, String)> = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect();
-    let loaded = load(flags, &vars, judged)?;
-    mask_key(&loaded.config)?;
+    let mut loaded = load(flags, &vars, judged)?;
+    let key = loaded.config.privacy.read_key();
+    key.map_err(|mistake| Mistakes(vec![mistake]))?;
     Ok(loaded)
 }
 
@@ -45,52 +47,42 @@ fn hidden(properties: &BTreeMap<String, Secret>) -> Properties {
         .collect()
 }
 
-/// The settings of a reader for each configured group.
+/// The web configuration, where there is one.
 ///
 /// # Errors
-/// References to secrets that lead nowhere any more.
-pub fn readers(config: &Config) -> Result<Vec<ReadSettings>, Mistakes> {
-    let resolved = config
-        .kafka
-        .properties
-        .resolved(&|name| std::env::var(name).ok());
-    let mut properties = hidden(&resolved.map_err(Mistakes)?);
-    properties.insert(
-        "bootstrap.servers".to_owned(),
-        Hidden(config.kafka.bootstrap.clone()),
-    );
-    let key = mask_key(config)?;
-    let mask = |group| name_mask(key.as_ref(), group);
-    Ok(config
-        .groups
-        .iter()
-        .map(|group| ReadSettings {
-            mask: config.privacy.mask_names.then(|| mask(group)),
-            ..reader(group, properties.clone())
-        })
-        .collect())
+/// All mistakes in it and in the files it names.
+pub fn web(config: &HttpConfig) -> Result<Option<Web>, Mistakes> {
+    let path = config.web_config_file.as_deref();
+    path.map(|path| Web::load(path, config.probes)).transpose()
 }
 
-/// The key that names are masked with.
-///
-/// # Errors
-/// What is wrong with its file.
-pub fn mask_key(config: &Config) -> Result<Option<Secret>, Mistakes> {
-    let key = config.privacy.mask_key();
-    key.map_err(|mistake| Mistakes(vec![mistake]))
+/// The settings of a reader for each configured group.
+#[must_use]
+pub fn readers(config: &Config) -> Vec<ReadSettings> {
+    let own_addresses = own_addresses();
+    let groups = config.groups.iter();
+    groups
+        .map(|group| ReadSettings {
+            own_addresses: own_addresses.clone(),
+            mask: (config.privacy.mask_names).then(|| name_mask(config, group)),
+            ..reader(group)
+        })
+        .collect()
 }
 
 /// The mask of a group's connector names. Without a key the group id serves as one, which
 /// all sidecars have, and so has everybody else.
-pub fn name_mask(key: Option<&Secret>, group: &GroupConfig) -> NameMask {
+#[must_use]
+pub fn name_mask(config: &Config, group: &GroupConfig) -> NameMask {
+    let key = config.privacy.mask_key.as_ref();
     NameMask::new(key.map_or(group.group.as_bytes(), |key| key.expose().as_bytes()))
 }
 
-fn reader(group: &GroupConfig, properties: Properties) -> ReadSettings {
+fn reader(group: &GroupConfig) -> ReadSettings {
     ReadSettings {
         connection: Connection {
-            properties,
-            token_file: None,
+            properties: hidden(&group.connection.properties),
+            token_file: group.connection.token_file.clone(),
         },
         group: group.group.clone(),
         offsets_topic: group.offsets_topic.clone(),
@@ -99,7 +91,19 @@ fn reader(group: &GroupConfig, properties: Properties) -> ReadSettings {
         worker_release: group.worker_release.clone(),
         own_worker: group.own_worker.clone(),
         own_addresses: Vec::new(),
-        worker_settings: Vec::new(),
+        worker_settings: group.worker_settings.clone(),
         mask: None,
     }
+}
+
+/// The addresses of this machine, without those that only it can reach; in order, so that
+/// they are the same each time. None where the system does not say.
+fn own_addresses() -> Vec<String> {
+    let interfaces = if_addrs::get_if_addrs().unwrap_or_else(|error| {
+        tracing::warn!(%error, "addresses of this machine not known");
+        Vec::new()
+    });
+    let addresses = interfaces.iter().filter(|found| !found.is_loopback());
+    let addresses: BTreeSet<_> = addresses.map(|found| found.ip().to_string()).collect();
+    addresses.into_iter().collect()
 }

@@ -18,12 +18,13 @@ const PATH: &str = "privacy.mask_key_file";
 // === impl PrivacyConfig ===
 
 impl PrivacyConfig {
-    /// The key, where a file is named.
+    /// Reads the key, where a file is named.
     ///
     /// # Errors
     /// A file that cannot be read, or that holds no key.
-    pub fn mask_key(&self) -> Result<Option<Secret>, Mistake> {
-        self.mask_key_file.as_deref().map(key).transpose()
+    pub fn read_key(&mut self) -> Result<(), Mistake> {
+        self.mask_key = self.mask_key_file.as_deref().map(key).transpose()?;
+        Ok(())
     }
 }
 

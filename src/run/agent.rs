@@ -18,9 +18,11 @@ use crate::read::ffi;
 use crate::read::group as reading;
 use crate::read::group::GroupReader;
 use crate::read::kafka::{ReadError, ReadSettings};
+use crate::run::reloads::Reloads;
 use crate::run::shutdown::{Ending, Shutdown};
+use crate::run::web::{self, Web};
 use crate::run::{clock, group};
-use crate::show::http::{self, HttpLimits};
+use crate::show::http::{self, Guard, HttpLimits};
 use crate::show::routes::Site;
 use crate::show::view::{AgentStats, InputStats, Published, Pulse, SeriesLimits, StartUp};
 use crate::show::words::Words;
@@ -46,6 +48,8 @@ pub struct Plan {
     pub agent: AgentStats,
     /// Bounds of the HTTP server.
     pub http: HttpLimits,
+    /// What stands before it; nothing, everybody is answered.
+    pub web: Option<Web>,
 }
 
 /// A started agent: its groups are watched, nothing is served yet.
@@ -57,6 +61,7 @@ pub struct Agent {
     readiness: Readiness,
     series: SeriesLimits,
     http: HttpLimits,
+    guards: watch::Receiver<Arc<Guard>>,
 }
 
 // === impl Agent ===
@@ -94,8 +99,21 @@ impl Agent {
             };
             loops.spawn(watch_group(watcher, inputs, shutdown.ending()));
         }
+        let guard = plan.web.as_ref().map_or_else(Default::default, Web::guard);
+        let (sender, guards) = watch::channel(guard);
+        if let Some(web) = plan.web {
+            let reloads = Reloads::new(Arc::clone(&publisher));
+            loops.spawn(web::follow(
+                web,
+                web::LOOK_EVERY,
+                sender,
+                reloads,
+                shutdown.ending(),
+            ));
+        }
         Ok(Self {
             loops,
+            guards,
             published,
             pulse,
             readiness: plan.readiness,
@@ -117,6 +135,7 @@ impl Agent {
         http::serve(
             listener,
             Arc::new(site),
+            self.guards,
             self.http,
             shutdown.ending().wait(),
         )

@@ -16,7 +16,8 @@ use evenkeel_core::facts::time::{ArrivalTime, EventTime};
 
 use crate::show::process::ProcessStats;
 use crate::show::view::{
-    AgentStats, BuildInfo, InputStats, Published, SeriesLimits, StartUp, View,
+    AgentStats, BuildInfo, CertificateUse, InputStats, Published, ReloadStats, SeriesLimits,
+    StartUp, View,
 };
 
 /// The moment the sample is shown.
@@ -169,6 +170,8 @@ pub(crate) fn published(groups: Vec<Answers>) -> Published {
             started: Some(ArrivalTime(1_699_999_000_000)),
             principal: Some("evenkeel".to_owned()),
             inputs,
+            reloads: ReloadStats { ok: 2, failed: 1 },
+            expiries: BTreeMap::from([(CertificateUse::Server, 1_702_592_000)]),
         },
     }
 }

@@ -188,3 +188,49 @@ fn whoever_has_the_key_is_told_the_code_of_a_name() {
     );
     assert!(!told.contains("short"), "{told}");
 }
+
+/// The name that exporters give the flag works, every mistake is told, and no secret.
+#[test]
+fn the_web_configuration_is_checked_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("web.yml");
+    let hash = format!("$2y$10${}", "topsecret".repeat(6));
+    let check = |text: &str| {
+        fs::write(&file, text).unwrap();
+        ["config", "run"].map(|verb| {
+            let mut command = evenkeel(&[verb, "--web.config.file", file.to_str().unwrap()]);
+            let output = command.args(GROUP).output().unwrap();
+            assert_eq!(output.status.code(), Some(78), "{verb}: {}", told(&output));
+            assert!(output.stdout.is_empty());
+            let told = told(&output);
+            assert!(!told.contains("topsecret"), "{told}");
+            told
+        })
+    };
+    let text = format!(
+        "tls_server_config: {{cert_file: a, key: topsecret, min_versio: TLS12}}\n\
+         basic_auth_users: {{alice: {hash}}}\nrate_limit: {{burst: 1}}\n"
+    );
+    for told in check(&text) {
+        for part in [
+            "3 mistakes",
+            "did you mean min_version?",
+            "basic_auth_users.alice: found a hash that is cut",
+            "rate_limit: found a value",
+            "(set by ",
+        ] {
+            assert!(told.contains(part), "{part}: {told}");
+        }
+    }
+    for told in check("tls_server_config: {cert_file: a, key: topsecret}\n") {
+        assert!(told.contains("2 mistakes"), "{told}");
+        assert!(
+            told.contains("tls_server_config.cert_file: found "),
+            "{told}"
+        );
+        assert!(
+            told.contains("tls_server_config.key: found no private key"),
+            "{told}"
+        );
+    }
+}

@@ -1,15 +1,20 @@
 //! `cargo xtask cluster`: a real cluster in the foreground, for a person to play with.
 
+mod show;
+mod up;
+
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, bail};
 use clap::{Args, Subcommand};
-use evenkeel_testbed::control::{Control, Listener, ask};
+use evenkeel_testbed::control::{Control, Listener, ProxyFault, ask};
+use evenkeel_testbed::security::{Access, Resource, Right};
 use evenkeel_testbed::{
-    BrokerSpec, Cluster, ClusterSpec, ClusterState, GroupSpec, Version, WorkerSpec,
-    block_interrupts, take_down, wait_for_interrupt,
+    Cluster, ClusterState, Network, Version, block_interrupts, take_down, wait_for_interrupt,
 };
+
+use up::Up;
 
 /// Time between two looks for a verb from another terminal.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
@@ -57,10 +62,29 @@ pub(crate) enum Command {
         group: String,
         #[arg(long, default_value_t = Version::DEFAULT)]
         version: Version,
+        /// How it reaches the brokers of a secured cluster; see `up --access`
+        #[arg(long, default_value_t = Access::Plaintext)]
+        access: Access,
         /// A setting, name=value; may be given again
         #[arg(long = "set", value_parser = setting)]
         settings: Vec<(String, String)>,
     },
+    /// Gives a right, at once: grant evenkeel READ topic:connect-configs
+    Grant(RightArgs),
+    /// Takes a right away
+    Revoke(RightArgs),
+    /// What the proxy before a broker does from now on, with `up --proxied`
+    Proxy {
+        #[command(flatten)]
+        name: Name,
+        /// none, hang, refuse, cut (once), or a delay such as 300ms
+        #[arg(value_parser = fault)]
+        fault: ProxyFault,
+    },
+    /// Takes a worker's network cable out, with `up --netns`
+    Unplug(Name),
+    /// Puts it in again
+    Plug(Name),
     /// Prints what the brokers' and workers' logs say of a group so far
     Truth {
         #[command(flatten)]
@@ -82,58 +106,40 @@ pub(crate) struct Name {
 }
 
 #[derive(Args)]
+pub(crate) struct RightArgs {
+    #[command(flatten)]
+    place: Place,
+    /// For example evenkeel or connect
+    user: String,
+    /// Kafka's name of it, for example READ, DESCRIBE, DESCRIBE_CONFIGS
+    operation: String,
+    /// topic:NAME, group:NAME or cluster; a name may end in *
+    resource: Resource,
+}
+
+#[derive(Args)]
 pub(crate) struct Place {
     /// File that says where the cluster is [default: .work/cluster.json in the checkout]
     #[arg(long)]
     state: Option<PathBuf>,
 }
 
-#[derive(Args)]
-pub(crate) struct Up {
-    #[command(flatten)]
-    place: Place,
-    /// Workers of each group
-    #[arg(long, default_value_t = 3)]
-    workers: usize,
-    /// Brokers; with more than one the controller is a process of its own
-    #[arg(long, default_value_t = 1)]
-    brokers: u16,
-    /// Release of the brokers
-    #[arg(long, default_value_t = Version::DEFAULT)]
-    broker_version: Version,
-    /// Release of the workers
-    #[arg(long, default_value_t = Version::DEFAULT)]
-    worker_version: Version,
-    /// Connect groups (group.id); give it again for more
-    #[arg(long = "group", default_values_t = ["connect".to_owned()])]
-    groups: Vec<String>,
-    /// scheduled.rebalance.max.delay.ms of the workers
-    #[arg(long, default_value_t = 20_000)]
-    scheduled_delay_ms: u32,
-    /// offsets.topic.num.partitions
-    #[arg(long, default_value_t = 5)]
-    offsets_partitions: u16,
-    /// Replicas of the internal topics; 2 with two brokers survives the loss of one
-    #[arg(long, default_value_t = 1)]
-    replicas: u16,
-    /// group.initial.rebalance.delay.ms
-    #[arg(long, default_value_t = 0)]
-    initial_rebalance_delay_ms: u32,
-    /// A worker setting, name=value; may be given again
-    #[arg(long = "worker-setting", value_parser = setting)]
-    worker_settings: Vec<(String, String)>,
-    /// A broker setting, name=value; may be given again
-    #[arg(long = "broker-setting", value_parser = setting)]
-    broker_settings: Vec<(String, String)>,
-    /// Shows the workers' JMX over HTTP
-    #[arg(long)]
-    jmx: bool,
-}
-
 fn setting(text: &str) -> Result<(String, String), String> {
     text.split_once('=')
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
         .ok_or_else(|| format!("{text:?} is not of the form name=value"))
+}
+
+fn fault(text: &str) -> Result<ProxyFault, String> {
+    let delay = text.strip_suffix("ms").and_then(|ms| ms.parse().ok());
+    match (text, delay) {
+        ("none", _) => Ok(ProxyFault::None),
+        ("hang", _) => Ok(ProxyFault::Hang),
+        ("refuse", _) => Ok(ProxyFault::Refuse),
+        ("cut", _) => Ok(ProxyFault::Cut),
+        (_, Some(ms)) => Ok(ProxyFault::DelayMs(ms)),
+        _ => Err("none, hang, refuse, cut, or a delay such as 300ms".to_owned()),
+    }
 }
 
 pub(crate) fn run(command: &Command) -> anyhow::Result<()> {
@@ -149,7 +155,7 @@ pub(crate) fn run(command: &Command) -> anyhow::Result<()> {
             Ok(())
         }
         Command::Show { place } => {
-            print(&place.state()?);
+            show::print(&place.state()?);
             Ok(())
         }
         Command::Start(name) => name.ask(|name| Control::Start { name }),
@@ -170,11 +176,27 @@ pub(crate) fn run(command: &Command) -> anyhow::Result<()> {
             place,
             group,
             version,
+            access,
             settings,
         } => place.ask(&Control::AddWorker {
             group_id: group.clone(),
             version: *version,
+            access: *access,
             settings: settings.iter().cloned().collect(),
+        }),
+        Command::Grant(args) => args.ask(|right| Control::Grant { right }),
+        Command::Revoke(args) => args.ask(|right| Control::Revoke { right }),
+        Command::Proxy { name, fault } => name.ask(|broker| Control::Proxy {
+            broker,
+            fault: *fault,
+        }),
+        Command::Unplug(name) => name.ask(|name| Control::Cable {
+            name,
+            plugged: false,
+        }),
+        Command::Plug(name) => name.ask(|name| Control::Cable {
+            name,
+            plugged: true,
         }),
         Command::Truth { place, group, json } => place.ask(&Control::Truth {
             group_id: group.clone(),
@@ -186,6 +208,13 @@ pub(crate) fn run(command: &Command) -> anyhow::Result<()> {
 impl Name {
     fn ask(&self, control: impl FnOnce(String) -> Control) -> anyhow::Result<()> {
         self.place.ask(&control(self.name.clone()))
+    }
+}
+
+impl RightArgs {
+    fn ask(&self, control: impl FnOnce(Right) -> Control) -> anyhow::Result<()> {
+        let right = Right::of(&self.user, &self.operation, self.resource.clone());
+        self.place.ask(&control(right))
     }
 }
 
@@ -223,34 +252,19 @@ fn start(up: &Up) -> anyhow::Result<()> {
         }
         take_down(&file)?;
     }
+    if let Some(obstacle) = up.netns.then(Network::obstacle).flatten() {
+        bail!("no network namespaces here: {obstacle}");
+    }
     // Before any thread is started, so that all of them leave Ctrl-C to the wait below.
     block_interrupts().context("block signals")?;
-    let worker = WorkerSpec {
-        version: up.worker_version,
-        scheduled_delay_ms: up.scheduled_delay_ms,
-        settings: up.worker_settings.iter().cloned().collect(),
-    };
-    let spec = ClusterSpec {
-        brokers: BrokerSpec {
-            count: up.brokers,
-            version: up.broker_version,
-            offsets_partitions: up.offsets_partitions,
-            offsets_replicas: up.replicas,
-            initial_rebalance_delay_ms: up.initial_rebalance_delay_ms,
-            settings: up.broker_settings.iter().cloned().collect(),
-        },
-        groups: up
-            .groups
-            .iter()
-            .map(|group| GroupSpec::new(group, vec![worker.clone(); up.workers]))
-            .collect(),
-        jmx: up.jmx,
-    };
-    let mut cluster = Cluster::start(&spec)?;
+    let mut cluster = Cluster::start(&up.spec()?)?;
+    if up.secure {
+        cluster.hand_files()?;
+    }
     let listener = Listener::open(&cluster)?;
     let state = cluster.state();
     state.write(&file)?;
-    print(&state);
+    show::print(&state);
     eprintln!("\nCtrl-C or `cargo xtask cluster down` ends it");
     while !wait_for_interrupt(LOOK_EVERY) {
         if listener.serve(&mut cluster)? {
@@ -263,27 +277,4 @@ fn start(up: &Up) -> anyhow::Result<()> {
     }
     eprintln!("the cluster is down");
     Ok(())
-}
-
-fn print(state: &ClusterState) {
-    println!("bootstrap  {}", state.bootstrap);
-    for group in &state.groups {
-        println!(
-            "group      {}  config {}  offset {}  status {}",
-            group.group_id, group.config_topic, group.offset_topic, group.status_topic
-        );
-    }
-    for node in &state.nodes {
-        println!(
-            "{:<10} {}  {}  log {}",
-            node.name,
-            node.address,
-            node.version,
-            node.log.display()
-        );
-        if let Some(jmx) = &node.jmx {
-            println!("{:<10} jmx {jmx}", "");
-        }
-    }
-    println!("folder     {}", state.folder.display());
 }

@@ -45,8 +45,6 @@ pub(crate) fn run(
     bootstrap: &str,
     verb: &TopicVerb,
 ) -> anyhow::Result<()> {
-    let broker = Artifact::Broker(version);
-    let classes = fixtures::admin(cache, broker)?;
     let args: Vec<String> = match verb {
         TopicVerb::Create(topic) => ["create", bootstrap, &topic.name]
             .into_iter()
@@ -64,11 +62,33 @@ pub(crate) fn run(
             vec!["delete-group".into(), bootstrap.into(), group.clone()]
         }
     };
+    ask(cache, version, &args).map(|_| ())
+}
+
+/// `node.id` of the broker that coordinates a group.
+pub(crate) fn coordinator(
+    cache: &JarCache,
+    version: Version,
+    bootstrap: &str,
+    group_id: &str,
+) -> anyhow::Result<u16> {
+    let args = ["coordinator", bootstrap, group_id].map(str::to_owned);
+    let answer = ask(cache, version, &args)?;
+    answer
+        .trim()
+        .parse()
+        .with_context(|| format!("no broker coordinates {group_id}: {answer:?}"))
+}
+
+/// What the tool prints.
+fn ask(cache: &JarCache, version: Version, args: &[String]) -> anyhow::Result<String> {
+    let broker = Artifact::Broker(version);
+    let classes = fixtures::admin(cache, broker)?;
     let class_path = format!("{}:{}", classes.display(), cache.class_path(broker)?);
     let mut command: Command = jvm(cache.tools(), 64);
     let output = command
         .args(["-cp", &class_path, "evenkeel.testbed.Admin"])
-        .args(&args)
+        .args(args)
         .output()
         .context("run the topic tool")?;
     if !output.status.success() {
@@ -78,5 +98,5 @@ pub(crate) fn run(
             String::from_utf8_lossy(&output.stderr)
         );
     }
-    Ok(())
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }

@@ -1,7 +1,9 @@
 //! One Kafka node in KRaft mode: its settings, its formatted folder, its process.
 
+mod settings;
+
 use std::fs;
-use std::net::{Ipv4Addr, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -12,13 +14,16 @@ use crate::archive;
 use crate::format::{self, Quorum};
 use crate::jars::{Artifact, JarCache};
 use crate::logging;
-use crate::ports::Port;
 use crate::process::Process;
 use crate::properties::{self, Properties};
+use crate::proxy::Proxy;
+use crate::security::{self, Certificates, Door, Listener, Security};
 use crate::spec::BrokerSpec;
 use crate::tools::Tools;
 use crate::version::Version;
 use crate::wait::wait_until;
+
+pub(crate) use settings::node_settings;
 
 const START_MAX: Duration = Duration::from_secs(60);
 const STOP_MAX: Duration = Duration::from_secs(40);
@@ -67,10 +72,22 @@ pub struct Broker {
     version: Version,
     role: Role,
     node_id: u16,
-    port: Port,
+    host: Ipv4Addr,
+    /// The first is PLAINTEXT, or that of the controller.
+    doors: Vec<Door>,
+    proxy: Option<Proxy>,
     properties: Properties,
     folder: PathBuf,
     process: Option<Process>,
+}
+
+/// What a node is before it has settings.
+pub(crate) struct Plan {
+    pub(crate) role: Role,
+    pub(crate) node_id: u16,
+    pub(crate) host: Ipv4Addr,
+    pub(crate) doors: Vec<Door>,
+    pub(crate) proxy: Option<Proxy>,
 }
 
 impl Broker {
@@ -78,9 +95,17 @@ impl Broker {
         cache: &JarCache,
         spec: &BrokerSpec,
         quorum: &Quorum,
-        (role, node_id, port): (Role, u16, Port),
+        plan: Plan,
+        secured: Option<(&Security, &Certificates)>,
         cluster_folder: &Path,
     ) -> anyhow::Result<Broker> {
+        let Plan {
+            role,
+            node_id,
+            host,
+            doors,
+            proxy,
+        } = plan;
         let name = match role {
             Role::Controller => "controller".to_owned(),
             Role::Broker | Role::Combined => format!("broker-{node_id}"),
@@ -91,10 +116,14 @@ impl Broker {
         let mut properties = Properties::new();
         properties::put(
             &mut properties,
-            node_settings(role, node_id, port.number(), quorum),
+            node_settings((role, node_id), host, &doors, quorum),
         );
-        properties::put(&mut properties, small_settings());
-        properties::put(&mut properties, offsets_settings(spec));
+        properties::put(&mut properties, settings::small_settings());
+        properties::put(&mut properties, settings::offsets_settings(spec));
+        if let Some((security, certificates)) = secured {
+            let settings = security::settings(security, certificates);
+            properties::put(&mut properties, settings);
+        }
         properties.insert("log.dirs".to_owned(), data.display().to_string());
         properties.extend(spec.settings.clone());
         Ok(Broker {
@@ -102,7 +131,9 @@ impl Broker {
             version: spec.version,
             role,
             node_id,
-            port,
+            host,
+            doors,
+            proxy,
             properties,
             folder,
             process: None,
@@ -121,8 +152,20 @@ impl Broker {
         self.version
     }
 
+    /// The port of the listener without security.
     pub fn port(&self) -> u16 {
-        self.port.number()
+        self.doors.first().map_or(0, |door| door.number)
+    }
+
+    /// `host:port` of a listener as clients are told it, if the broker has it.
+    pub fn address(&self, listener: Listener) -> Option<SocketAddr> {
+        let door = self.doors.iter().find(|door| door.listener == listener)?;
+        Some(SocketAddr::from((self.host, door.advertised)))
+    }
+
+    /// The proxy before its listener `PROXIED`, if it was asked for.
+    pub fn proxy(&self) -> Option<&Proxy> {
+        self.proxy.as_ref()
     }
 
     pub fn process(&self) -> Option<&Process> {
@@ -179,7 +222,7 @@ impl Broker {
     /// Waits until the node accepts connections and says in its log that it started.
     pub(crate) fn await_started(&mut self, log_from: u64) -> anyhow::Result<()> {
         let log = self.log();
-        let port = self.port();
+        let address = (self.host, self.port());
         let process = self.process_mut()?;
         let name = process.name().to_owned();
         let mut ended = None;
@@ -191,7 +234,7 @@ impl Broker {
             let text = fs::read(&log)?;
             let new = text.get(usize::try_from(log_from)?..).unwrap_or_default();
             let started = String::from_utf8_lossy(new).contains("Kafka Server started");
-            TcpStream::connect((Ipv4Addr::LOCALHOST, port))?;
+            TcpStream::connect(address)?;
             Ok(started.then_some(()))
         })?;
         ended.map_or(Ok(()), Err)
@@ -208,84 +251,4 @@ impl Broker {
         self.process = None;
         Ok(())
     }
-}
-
-pub(crate) fn node_settings(
-    role: Role,
-    node_id: u16,
-    port: u16,
-    quorum: &Quorum,
-) -> Vec<(&'static str, String)> {
-    let client = format!("PLAINTEXT://127.0.0.1:{port}");
-    let controller = format!("CONTROLLER://127.0.0.1:{}", quorum.controller_port);
-    let mut settings = vec![
-        ("process.roles", role.process_roles().to_owned()),
-        ("node.id", node_id.to_string()),
-        (
-            "controller.quorum.voters",
-            format!(
-                "{}@127.0.0.1:{}",
-                quorum.controller_id, quorum.controller_port
-            ),
-        ),
-        ("controller.listener.names", "CONTROLLER".to_owned()),
-        (
-            "listener.security.protocol.map",
-            "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT".to_owned(),
-        ),
-    ];
-    match role {
-        Role::Combined => {
-            settings.push(("listeners", format!("{client},{controller}")));
-            settings.push(("advertised.listeners", client));
-        }
-        Role::Broker => {
-            settings.push(("listeners", client.clone()));
-            settings.push(("advertised.listeners", client));
-        }
-        Role::Controller => settings.push(("listeners", controller)),
-    }
-    settings
-}
-
-/// Fewer threads and buffers than a real broker needs: nothing here is measured for load.
-fn small_settings() -> Vec<(&'static str, String)> {
-    [
-        ("num.network.threads", "2"),
-        ("num.io.threads", "2"),
-        ("background.threads", "2"),
-        ("num.recovery.threads.per.data.dir", "1"),
-        ("group.coordinator.threads", "1"),
-        // The default dedupe buffer, 128 MB, is taken from the heap at start.
-        ("log.cleaner.threads", "1"),
-        ("log.cleaner.dedupe.buffer.size", "2097152"),
-        ("log.segment.bytes", "16777216"),
-        ("metadata.log.segment.bytes", "8388608"),
-        ("transaction.state.log.num.partitions", "1"),
-        ("transaction.state.log.replication.factor", "1"),
-        ("transaction.state.log.min.isr", "1"),
-        ("share.coordinator.state.topic.num.partitions", "1"),
-        ("share.coordinator.state.topic.replication.factor", "1"),
-        ("share.coordinator.state.topic.min.isr", "1"),
-        ("default.replication.factor", "1"),
-    ]
-    .map(|(name, value)| (name, value.to_owned()))
-    .to_vec()
-}
-
-fn offsets_settings(spec: &BrokerSpec) -> [(&'static str, String); 3] {
-    [
-        (
-            "offsets.topic.num.partitions",
-            spec.offsets_partitions.to_string(),
-        ),
-        (
-            "offsets.topic.replication.factor",
-            spec.offsets_replicas.to_string(),
-        ),
-        (
-            "group.initial.rebalance.delay.ms",
-            spec.initial_rebalance_delay_ms.to_string(),
-        ),
-    ]
 }

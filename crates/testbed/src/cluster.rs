@@ -1,6 +1,8 @@
 //! Brokers and Connect groups that run together: started, found by name, gone when dropped.
 
+mod launch;
 mod observe;
+mod secured;
 mod verbs;
 
 use std::path::{Path, PathBuf};
@@ -8,15 +10,17 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 
+use self::secured::Secured;
 use crate::archive;
-use crate::broker::{Broker, Role};
+use crate::broker::Broker;
 use crate::fixtures;
 use crate::folder::Folder;
-use crate::format::{Quorum, random_id};
 use crate::group::Group;
 use crate::jars::{Artifact, JarCache};
+use crate::network::Network;
 use crate::ports::Port;
 use crate::process::Process;
+use crate::security::{Listener, Right, WORKER_USER};
 use crate::spec::{BrokerSpec, ClusterSpec, GroupSpec, WorkerSpec};
 use crate::state::{ClusterState, NodeState};
 use crate::truth::TruthEvent;
@@ -42,7 +46,9 @@ pub struct Cluster {
     training: bool,
     replicas: u16,
     version: Version,
+    secured: Option<Secured>,
     cache: JarCache,
+    network: Option<Network>,
     folder: Folder,
 }
 
@@ -95,51 +101,6 @@ impl Cluster {
         Cluster::launch_brokers(spec, jmx, false)
     }
 
-    fn launch_brokers(spec: &BrokerSpec, jmx: bool, training: bool) -> anyhow::Result<Cluster> {
-        let cache = JarCache::open()?;
-        cache.jars(Artifact::Broker(spec.version))?;
-        let folder = Folder::create()?;
-        let locks = cache.root().join("ports");
-        let controller = Port::reserve(&locks)?;
-        let single = spec.count == 1;
-        let quorum = Quorum {
-            cluster_id: random_id()?,
-            controller_id: if single { 1 } else { CONTROLLER_ID },
-            controller_port: controller.number(),
-        };
-        let mut nodes = Vec::new();
-        let mut _controller_of_single = None;
-        if single {
-            nodes.push((Role::Combined, 1, Port::reserve(&locks)?));
-            _controller_of_single = Some(controller);
-        } else {
-            nodes.push((Role::Controller, CONTROLLER_ID, controller));
-            for id in 1..=spec.count {
-                nodes.push((Role::Broker, id, Port::reserve(&locks)?));
-            }
-        }
-        let brokers = nodes
-            .into_iter()
-            .map(|node| Broker::prepare(&cache, spec, &quorum, node, folder.path()))
-            .collect::<anyhow::Result<Vec<_>>>()?;
-        let names: Vec<String> = brokers.iter().map(|b| b.name().to_owned()).collect();
-        let mut cluster = Cluster {
-            workers: Vec::new(),
-            brokers,
-            groups: Vec::new(),
-            script: Vec::new(),
-            jmx,
-            training,
-            replicas: spec.offsets_replicas,
-            version: spec.version,
-            cache,
-            folder,
-        };
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        cluster.start_processes(&names)?;
-        Ok(cluster)
-    }
-
     /// The temporary folder; files put here vanish with the cluster.
     pub fn folder(&self) -> &Path {
         self.folder.path()
@@ -155,7 +116,8 @@ impl Cluster {
         self.brokers
             .iter()
             .filter(|broker| broker.serves_clients())
-            .map(|broker| format!("127.0.0.1:{}", broker.port()))
+            .filter_map(|broker| broker.address(Listener::Plaintext))
+            .map(|address| address.to_string())
             .collect::<Vec<_>>()
             .join(",")
     }
@@ -198,13 +160,17 @@ impl Cluster {
         if self.groups.iter().any(|g| g.group_id == spec.group_id) {
             bail!("group {} exists already", spec.group_id);
         }
-        self.groups.push(Group {
+        let group = Group {
             group_id: spec.group_id.clone(),
             config_topic: spec.config_topic.clone(),
             offset_topic: spec.offset_topic.clone(),
             status_topic: spec.status_topic.clone(),
             workers: Vec::new(),
-        });
+        };
+        if self.secured.as_ref().is_some_and(|s| s.security.acls) {
+            self.grant(&Right::of_worker(WORKER_USER, &group))?;
+        }
+        self.groups.push(group);
         for worker in &spec.workers {
             self.add_worker(&spec.group_id, worker)?;
         }
@@ -219,17 +185,18 @@ impl Cluster {
         let artifact = Artifact::Worker(spec.version);
         self.cache.jars(artifact)?;
         fixtures::connectors(&self.cache, artifact)?;
-        let brokers = (self.bootstrap(), self.replicas);
+        let brokers = (self.connection(spec.access)?, self.replicas);
         let name = format!("worker-{}", self.workers.len() + 1);
         let locks = self.cache.root().join("ports");
         let jmx_port = self.jmx.then(|| Port::reserve(&locks)).transpose()?;
-        let ports = (Port::reserve(&locks)?, jmx_port);
+        let room = self.network.as_mut().map(Network::add).transpose()?;
+        let place = (Port::reserve(&locks)?, jmx_port, room);
         let group = self
             .groups
             .iter_mut()
             .find(|group| group.group_id == group_id)
             .with_context(|| format!("no group {group_id}"))?;
-        let worker = Worker::prepare(&name, spec, group, &brokers, ports, self.folder.path())?;
+        let worker = Worker::prepare(&name, spec, group, brokers, place, self.folder.path())?;
         group.workers.push(name.clone());
         self.workers.push(worker);
         Ok(name)
@@ -256,10 +223,14 @@ impl Cluster {
             name: broker.name().to_owned(),
             version: broker.version(),
             pid: broker.process().map(Process::pid),
-            address: format!("127.0.0.1:{}", broker.port()),
+            address: broker.address(Listener::Plaintext).map_or_else(
+                || format!("127.0.0.1:{}", broker.port()),
+                |address| address.to_string(),
+            ),
             log: broker.log(),
             jmx: None,
             properties: None,
+            namespace: None,
         });
         let workers = self.workers.iter().map(|worker| NodeState {
             name: worker.name().to_owned(),
@@ -269,13 +240,16 @@ impl Cluster {
             log: worker.log(),
             jmx: worker
                 .jmx_port()
-                .map(|port| format!("http://127.0.0.1:{port}/metrics")),
+                .map(|port| format!("http://{}:{port}/metrics", worker.host())),
             properties: Some(worker.properties_file()),
+            namespace: worker.room().map(|room| room.namespace().to_owned()),
         });
         ClusterState {
             owner_pid: std::process::id(),
             folder: self.folder.path().to_owned(),
             bootstrap: self.bootstrap(),
+            listeners: self.listeners(),
+            security: self.certificates().ok().map(|c| c.folder().to_owned()),
             groups: self.groups.clone(),
             nodes: brokers.chain(workers).collect(),
         }

@@ -1,5 +1,6 @@
 //! What Kafka's own console consumer reads of a partition.
 
+use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -24,6 +25,20 @@ pub fn consume(
     records: usize,
     at_most: Duration,
 ) -> anyhow::Result<Vec<String>> {
+    consume_as(None, (topic, partition), bootstrap, records, at_most)
+}
+
+/// As [`consume`], with the settings in a client's file.
+///
+/// # Errors
+/// As [`consume`].
+pub fn consume_as(
+    client: Option<&Path>,
+    (topic, partition): (&str, i32),
+    bootstrap: &str,
+    records: usize,
+    at_most: Duration,
+) -> anyhow::Result<Vec<String>> {
     let cache = JarCache::open()?;
     let class_path = cache.class_path(Artifact::Programs(Version::DEFAULT))?;
     let mut command = jvm(cache.tools(), 64);
@@ -34,7 +49,11 @@ pub fn consume(
         .args(["--offset", "earliest"])
         .args(["--max-messages", &records.to_string()])
         .args(["--timeout-ms", &at_most.as_millis().to_string()])
-        .args(["--formatter-property", "print.key=true"])
+        .args(["--formatter-property", "print.key=true"]);
+    if let Some(file) = client {
+        command.arg("--command-config").arg(file);
+    }
+    command
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
@@ -42,13 +61,22 @@ pub fn consume(
         .wait_with_output()
         .context("run the console consumer")?;
     let text = String::from_utf8_lossy(&output.stdout);
-    let lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    let talk = String::from_utf8_lossy(&output.stderr);
+    // Refused by a broker it ends as if all were well, and its errors stand among the records.
+    let read = talk
+        .lines()
+        .find_map(|line| {
+            line.strip_prefix("Processed a total of ")?
+                .split(' ')
+                .next()
+        })
+        .and_then(|count| count.parse::<usize>().ok())
+        .unwrap_or(0);
     ensure!(
-        output.status.success() && lines.len() >= records,
-        "the console consumer read {} of {records} records of {topic} and ended with {}: {}",
-        lines.len(),
+        output.status.success() && read >= records,
+        "the console consumer read {read} of {records} records of {topic} and ended with {}: \
+         {talk}{text}",
         output.status,
-        String::from_utf8_lossy(&output.stderr)
     );
-    Ok(lines)
+    Ok(text.lines().map(str::to_owned).collect())
 }

@@ -10,6 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::cluster::Cluster;
 use crate::properties::Properties;
+use crate::proxy::Fault;
+use crate::security::{Access, Right};
 use crate::spec::WorkerSpec;
 use crate::version::Version;
 
@@ -47,13 +49,42 @@ pub enum Control {
     AddWorker {
         group_id: String,
         version: Version,
+        access: Access,
         settings: Properties,
+    },
+    Grant {
+        right: Right,
+    },
+    Revoke {
+        right: Right,
+    },
+    /// What the proxy before a broker does from now on.
+    Proxy {
+        broker: String,
+        fault: ProxyFault,
+    },
+    /// Takes a worker's network cable out, or puts it in.
+    Cable {
+        name: String,
+        plugged: bool,
     },
     /// The truth of a group so far, as text or JSON.
     Truth {
         group_id: String,
         json: bool,
     },
+}
+
+/// What a proxy can be told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ProxyFault {
+    None,
+    DelayMs(u64),
+    Hang,
+    Refuse,
+    /// Closes what is there, once.
+    Cut,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -159,10 +190,12 @@ fn act(cluster: &mut Cluster, control: Control) -> anyhow::Result<String> {
         Control::AddWorker {
             group_id,
             version,
+            access,
             settings,
         } => {
             let spec = WorkerSpec {
                 version,
+                access,
                 settings,
                 ..WorkerSpec::default()
             };
@@ -170,6 +203,29 @@ fn act(cluster: &mut Cluster, control: Control) -> anyhow::Result<String> {
             cluster.start_process(&name)?;
             let url = cluster.worker(&name)?.url();
             Ok(format!("{name} started at {url}"))
+        }
+        Control::Grant { right } => cluster.grant(&[right]).map(|()| "granted".to_owned()),
+        Control::Revoke { right } => cluster.revoke(&[right]).map(|()| "revoked".to_owned()),
+        Control::Proxy { broker, fault } => {
+            let proxy = cluster.proxy(&broker)?;
+            match fault {
+                ProxyFault::None => proxy.set(Fault::None),
+                ProxyFault::DelayMs(ms) => proxy.set(Fault::Delay(Duration::from_millis(ms))),
+                ProxyFault::Hang => proxy.set(Fault::Hang),
+                ProxyFault::Refuse => proxy.set(Fault::Refuse),
+                ProxyFault::Cut => return Ok(format!("{} connections cut", proxy.cut())),
+            }
+            Ok("done".to_owned())
+        }
+        Control::Cable { name, plugged } => {
+            let room = cluster.worker(&name)?.room();
+            let room = room.with_context(|| format!("{name} has no namespace"))?;
+            if plugged {
+                room.plug()?;
+            } else {
+                room.unplug()?;
+            }
+            Ok("done".to_owned())
         }
         Control::Truth { group_id, json } => {
             let truth = cluster.truth(&group_id)?;

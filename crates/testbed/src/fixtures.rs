@@ -20,7 +20,7 @@ macro_rules! sources {
 const FIXTURES: [Source; 6] = sources!("fixtures":
     "FixtureSink.java", "FixtureSinkTask.java", "FixtureSource.java", "FixtureSourceTask.java",
     "Settings.java", "Watch.java");
-const ADMIN: [Source; 1] = sources!("admin": "Admin.java");
+const ADMIN: [Source; 2] = sources!("admin": "Admin.java", "Rights.java");
 
 /// ServiceLoader manifests, by which `plugin.discovery=service_load` (3.6+, KIP-898) finds
 /// the connectors; older workers scan the class path.

@@ -4,6 +4,7 @@
 //! `meta.properties` differ from node to node, and a JVM costs more than the copy.
 
 use std::fs;
+use std::net::Ipv4Addr;
 use std::path::Path;
 
 use anyhow::{Context, bail};
@@ -11,6 +12,7 @@ use anyhow::{Context, bail};
 use crate::broker::{Role, jvm, node_settings};
 use crate::jars::{Artifact, JarCache};
 use crate::properties::{self, Properties};
+use crate::security::{Door, Listener};
 use crate::version::Version;
 
 /// What all nodes of a cluster have in common.
@@ -32,7 +34,12 @@ pub(crate) fn format(
     let roles = role.process_roles().replace(',', "-");
     let template = cache.once(&format!("formatted/{version}-{roles}"), |folder| {
         let mut properties = Properties::new();
-        properties::put(&mut properties, node_settings(role, node_id, 9092, quorum));
+        let doors = [Door::fixed(Listener::Plaintext, 9092)];
+        let host = Ipv4Addr::LOCALHOST;
+        properties::put(
+            &mut properties,
+            node_settings((role, node_id), host, &doors, quorum),
+        );
         let data = folder.join("data");
         properties.insert("log.dirs".to_owned(), data.display().to_string());
         let file = folder.join("server.properties");

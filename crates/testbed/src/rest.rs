@@ -1,7 +1,7 @@
 //! A small HTTP/1.1 client over loopback: one request a connection.
 
 use std::io::{Read, Write};
-use std::net::{Ipv4Addr, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::time::Duration;
 
 use anyhow::{Context, bail};
@@ -50,14 +50,26 @@ pub fn request(
     body: Option<&Value>,
     at_most: Duration,
 ) -> anyhow::Result<Response> {
-    let what = || format!("{method} {path} at port {port}");
-    let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).with_context(what)?;
+    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+    request_at(address, method, path, body, at_most)
+}
+
+/// As [`request`], of a server that has an address of its own.
+pub(crate) fn request_at(
+    address: SocketAddr,
+    method: &str,
+    path: &str,
+    body: Option<&Value>,
+    at_most: Duration,
+) -> anyhow::Result<Response> {
+    let what = || format!("{method} {path} at {address}");
+    let mut stream = TcpStream::connect_timeout(&address, at_most).with_context(what)?;
     stream.set_nodelay(true)?;
     stream.set_read_timeout(Some(at_most))?;
     stream.set_write_timeout(Some(at_most))?;
     let body = body.map(Value::to_string).unwrap_or_default();
     let head = format!(
-        "{method} {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n\
+        "{method} {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\
          Content-Type: application/json\r\nAccept: */*\r\nContent-Length: {}\r\n\r\n",
         body.len()
     );

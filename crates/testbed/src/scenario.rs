@@ -8,11 +8,12 @@ mod compare;
 mod membership;
 mod outage;
 mod replay;
+mod secured;
 mod stage;
 
 use std::path::PathBuf;
 
-pub use agent::{Agent, Recorder};
+pub use agent::{Agent, Reason, Recorder};
 pub use compare::{Expected, compare_state};
 pub use replay::{compare_history, replay};
 pub use stage::Stage;
@@ -41,7 +42,7 @@ pub struct Scenario {
     /// What it shows, in a line.
     pub shows: &'static str,
     script: fn(&mut Stage) -> anyhow::Result<()>,
-    spec: fn() -> ClusterSpec,
+    spec: fn() -> anyhow::Result<ClusterSpec>,
 }
 
 /// All scenarios, in the order in which they are recorded.
@@ -64,6 +65,12 @@ pub const SCENARIOS: &[Scenario] = &[
         script: outage::outage,
         spec: outage::spec,
     },
+    Scenario {
+        name: "secured",
+        shows: "wrong credentials and missing rights are named, survived and recovered from",
+        script: secured::secured,
+        spec: secured::spec,
+    },
 ];
 
 /// The scenario of this name.
@@ -78,7 +85,7 @@ impl Scenario {
     /// # Errors
     /// When a step fails, something differs from the truth, or the run is void.
     pub fn run(&self, run: &Run) -> anyhow::Result<usize> {
-        let mut spec = (self.spec)();
+        let mut spec = (self.spec)()?;
         if let Some((broker, workers)) = run.releases {
             spec.brokers.version = broker;
             for worker in spec.groups.iter_mut().flat_map(|group| &mut group.workers) {

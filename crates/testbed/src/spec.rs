@@ -1,6 +1,7 @@
 //! What a cluster is asked to be: brokers, groups, workers, their releases and settings.
 
 use crate::properties::Properties;
+use crate::security::{Access, Security};
 use crate::version::Version;
 
 /// A cluster of brokers and any number of Connect groups on it.
@@ -26,6 +27,12 @@ pub struct BrokerSpec {
     /// `group.initial.rebalance.delay.ms`. Kafka's default is 3000. 0 keeps scripts exact:
     /// with a delay the number of first generations depends on who arrives within it.
     pub initial_rebalance_delay_ms: u32,
+    /// Listeners with TLS and SASL, users and ACLs; none without.
+    pub security: Option<Security>,
+    /// Whether each broker has one more listener behind a proxy that makes faults.
+    pub proxied: bool,
+    /// Whether workers get network namespaces with addresses of their own, which needs root.
+    pub namespaces: bool,
     /// Any other broker setting; wins over all above.
     pub settings: Properties,
 }
@@ -46,6 +53,8 @@ pub struct WorkerSpec {
     pub version: Version,
     /// `scheduled.rebalance.max.delay.ms`; Kafka's default is 300 000.
     pub scheduled_delay_ms: u32,
+    /// How it reaches the brokers; any but plaintext needs a secured cluster.
+    pub access: Access,
     /// Any other worker setting; wins over all above.
     pub settings: Properties,
 }
@@ -58,6 +67,9 @@ impl Default for BrokerSpec {
             offsets_partitions: 5,
             offsets_replicas: 1,
             initial_rebalance_delay_ms: 0,
+            security: None,
+            proxied: false,
+            namespaces: false,
             settings: Properties::new(),
         }
     }
@@ -68,6 +80,7 @@ impl Default for WorkerSpec {
         WorkerSpec {
             version: Version::DEFAULT,
             scheduled_delay_ms: 20_000,
+            access: Access::Plaintext,
             settings: Properties::new(),
         }
     }
@@ -91,6 +104,17 @@ impl GroupSpec {
             offset_topic: format!("{group_id}-offsets"),
             status_topic: format!("{group_id}-status"),
             workers,
+        }
+    }
+}
+
+impl BrokerSpec {
+    /// Two brokers with two replicas of all that a group needs: either may go.
+    pub fn pair() -> BrokerSpec {
+        BrokerSpec {
+            count: 2,
+            offsets_replicas: 2,
+            ..BrokerSpec::default()
         }
     }
 }

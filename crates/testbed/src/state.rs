@@ -20,6 +20,12 @@ pub struct ClusterState {
     pub owner_pid: u32,
     pub folder: PathBuf,
     pub bootstrap: String,
+    /// The listeners of the brokers, each with its `bootstrap.servers`.
+    #[serde(default)]
+    pub listeners: Vec<(String, String)>,
+    /// Certificates and files for clients of a secured cluster.
+    #[serde(default)]
+    pub security: Option<PathBuf>,
     pub groups: Vec<Group>,
     pub nodes: Vec<NodeState>,
 }
@@ -37,6 +43,9 @@ pub struct NodeState {
     pub jmx: Option<String>,
     /// A worker's own properties file.
     pub properties: Option<PathBuf>,
+    /// A worker's network namespace, where it has one.
+    #[serde(default)]
+    pub namespace: Option<String>,
 }
 
 impl ClusterState {

@@ -1,6 +1,7 @@
 //! One Connect worker: its settings, its REST port, its process.
 
 use std::fs;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -13,6 +14,7 @@ use crate::fixtures;
 use crate::group::Group;
 use crate::jars::{Artifact, JarCache};
 use crate::logging;
+use crate::network::Room;
 use crate::ports::Port;
 use crate::process::Process;
 use crate::properties::{self, Properties};
@@ -46,6 +48,7 @@ pub struct Worker {
     version: Version,
     port: Port,
     jmx_port: Option<Port>,
+    room: Option<Room>,
     properties: Properties,
     folder: PathBuf,
     process: Option<Process>,
@@ -56,10 +59,11 @@ impl Worker {
         name: &str,
         spec: &WorkerSpec,
         group: &Group,
-        (bootstrap, replicas): &(String, u16),
-        (port, jmx_port): (Port, Option<Port>),
+        (connection, replicas): (Properties, u16),
+        (port, jmx_port, room): (Port, Option<Port>, Option<Room>),
         cluster_folder: &Path,
     ) -> anyhow::Result<Worker> {
+        let host = room.as_ref().map_or(Ipv4Addr::LOCALHOST, Room::address);
         let folder = cluster_folder.join(name);
         fs::create_dir_all(&folder).with_context(|| format!("create {}", folder.display()))?;
         let mut properties = Properties::new();
@@ -67,7 +71,6 @@ impl Worker {
         properties::put(
             &mut properties,
             [
-                ("bootstrap.servers", bootstrap.clone()),
                 ("group.id", group.group_id.clone()),
                 ("config.storage.topic", group.config_topic.clone()),
                 ("offset.storage.topic", group.offset_topic.clone()),
@@ -79,8 +82,8 @@ impl Worker {
                 ("offset.storage.partitions", "1".to_owned()),
                 ("key.converter", json.clone()),
                 ("value.converter", json),
-                ("listeners", format!("http://127.0.0.1:{}", port.number())),
-                ("rest.advertised.host.name", "127.0.0.1".to_owned()),
+                ("listeners", format!("http://{host}:{}", port.number())),
+                ("rest.advertised.host.name", host.to_string()),
                 ("rest.advertised.port", port.number().to_string()),
                 (
                     "scheduled.rebalance.max.delay.ms",
@@ -91,17 +94,22 @@ impl Worker {
         if spec.version.at_least(3, 6) {
             properties.insert("plugin.discovery".to_owned(), "service_load".to_owned());
         }
+        properties.extend(connection);
         properties.extend(spec.settings.clone());
-        Ok(Worker {
+        let worker = Worker {
             name: name.to_owned(),
             group_id: group.group_id.clone(),
             version: spec.version,
             port,
             jmx_port,
+            room,
             properties,
             folder,
             process: None,
-        })
+        };
+        // An agent beside it may start first.
+        properties::write(&worker.properties, &worker.properties_file())?;
+        Ok(worker)
     }
 
     pub fn name(&self) -> &str {
@@ -126,12 +134,29 @@ impl Worker {
 
     /// The advertised REST URL, as it stands in subscriptions and assignments.
     pub fn url(&self) -> String {
-        format!("http://127.0.0.1:{}/", self.port())
+        format!("http://{}/", self.address())
     }
 
     /// The `worker_id` of its statuses.
     pub fn worker_id(&self) -> String {
-        format!("127.0.0.1:{}", self.port())
+        self.address().to_string()
+    }
+
+    /// Where its REST interface listens.
+    pub fn address(&self) -> SocketAddr {
+        SocketAddr::from((self.host(), self.port()))
+    }
+
+    /// Its own address, or loopback.
+    pub fn host(&self) -> Ipv4Addr {
+        self.room
+            .as_ref()
+            .map_or(Ipv4Addr::LOCALHOST, Room::address)
+    }
+
+    /// Its network namespace, where it has one.
+    pub fn room(&self) -> Option<&Room> {
+        self.room.as_ref()
     }
 
     pub fn process(&self) -> Option<&Process> {
@@ -195,8 +220,9 @@ impl Worker {
             let jars = cache.jars(Artifact::JmxAgent)?;
             let agent = jars.join(format!("{}.jar", Artifact::JmxAgent.folder_name()));
             command.arg(format!(
-                "-javaagent:{}=127.0.0.1:{port}:{}",
+                "-javaagent:{}={}:{port}:{}",
                 agent.display(),
+                self.host(),
                 rules.display()
             ));
         }
@@ -204,13 +230,16 @@ impl Worker {
             .args(["-cp", &class_path])
             .arg("org.apache.kafka.connect.cli.ConnectDistributed")
             .arg(self.properties_file());
+        if let Some(room) = &self.room {
+            command = room.wrap(&command);
+        }
         self.process = Some(Process::start(&self.name, command, &self.log())?);
         Ok(())
     }
 
     /// Waits until the worker answers for its group: the herder has joined and caught up.
     pub(crate) fn await_started(&mut self) -> anyhow::Result<()> {
-        let port = self.port();
+        let address = self.address();
         let process = self.process_mut()?;
         let name = process.name().to_owned();
         let mut ended = None;
@@ -219,7 +248,7 @@ impl Worker {
                 ended = Some(error);
                 return Ok(Some(()));
             }
-            let response = rest::request(port, "GET", "/connectors", None, REST_MAX)?;
+            let response = rest::request_at(address, "GET", "/connectors", None, REST_MAX)?;
             response.ok().map(Some)
         })?;
         ended.map_or(Ok(()), Err)
@@ -235,7 +264,7 @@ impl Worker {
         path: &str,
         body: Option<&Value>,
     ) -> anyhow::Result<Response> {
-        rest::request(self.port(), method, path, body, REST_MAX)
+        rest::request_at(self.address(), method, path, body, REST_MAX)
     }
 
     pub(crate) fn stop(&mut self) -> anyhow::Result<()> {

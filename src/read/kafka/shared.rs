@@ -159,10 +159,11 @@ impl Shared {
         std::mem::take(&mut *answers)
     }
 
-    pub(super) fn put_answers(&self, session: u64, new: impl Iterator<Item = Answer>) {
+    /// Whether the answers are of the present client.
+    pub(super) fn put_answers(&self, session: u64, new: impl Iterator<Item = Answer>) -> bool {
         let question = self.question();
         if question.session != session {
-            return;
+            return false;
         }
         let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
         answers.extend(new);
@@ -170,6 +171,7 @@ impl Shared {
         let too_many = answers.len().saturating_sub(ANSWERS_MAX);
         answers.drain(..too_many);
         self.has_answers.store(true, Ordering::Release);
+        true
     }
 
     /// The topic is not any more what the client of `session` reads.

@@ -1,12 +1,14 @@
 //! A real listener on a port of the system's choice, and requests as bytes.
 
+mod auth;
 mod latency;
+mod secure;
 
 use std::net::SocketAddr;
 use std::time::Instant;
 
 use evenkeel_core::answers::Answers;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
@@ -27,6 +29,15 @@ struct Server {
 
 impl Server {
     async fn start(groups: Vec<Answers>, limits: HttpLimits) -> Self {
+        let (_, guards) = watch::channel(Arc::default());
+        Self::guarded(groups, limits, guards).await
+    }
+
+    async fn guarded(
+        groups: Vec<Answers>,
+        limits: HttpLimits,
+        guards: watch::Receiver<Arc<Guard>>,
+    ) -> Self {
         let (published, receiver) = watch::channel(Arc::new(sample::published(groups)));
         let pulse = Arc::new(Pulse::of(1));
         pulse.beat(0, sample::NOW);
@@ -42,7 +53,7 @@ impl Server {
         let address = listener.local_addr().unwrap();
         let (stop, stopped) = oneshot::channel();
         let shutdown = async { drop(stopped.await) };
-        let task = tokio::spawn(serve(listener, Arc::new(site), limits, shutdown));
+        let task = tokio::spawn(serve(listener, Arc::new(site), guards, limits, shutdown));
         Self {
             address,
             published,
@@ -81,7 +92,7 @@ async fn rest(stream: &mut TcpStream) -> String {
 }
 
 /// One answer with a length, on a connection that stays open.
-async fn one(stream: &mut TcpStream) -> String {
+async fn one(stream: &mut (impl AsyncRead + Unpin)) -> String {
     let mut bytes = Vec::new();
     let mut whole = None;
     let mut piece = vec![0; 64 * 1024];

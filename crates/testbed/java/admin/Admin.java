@@ -2,19 +2,24 @@ package evenkeel.testbed;
 
 import java.util.Collections;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import java.util.concurrent.TimeUnit;
 
 import org.apache.kafka.clients.admin.AdminClient;
 import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.common.PartitionInfo;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 
 /**
- * create BOOTSTRAP TOPIC PARTITIONS REPLICAS [name=value ...], delete BOOTSTRAP TOPIC, or
- * delete-group BOOTSTRAP GROUP.
+ * create BOOTSTRAP TOPIC PARTITIONS REPLICAS [name=value ...], delete BOOTSTRAP TOPIC,
+ * delete-group BOOTSTRAP GROUP, or coordinator BOOTSTRAP GROUP, which prints a node id.
  */
 public final class Admin {
     private static final long DEADLINE_MS = 20_000;
+    private static final String OFFSETS = "__consumer_offsets";
 
     private Admin() {
     }
@@ -44,9 +49,30 @@ public final class Admin {
                     admin.deleteConsumerGroups(Collections.singleton(args[2]))
                         .all().get(DEADLINE_MS, TimeUnit.MILLISECONDS);
                     break;
+                case "coordinator":
+                    System.out.println(coordinator(properties, args[2]));
+                    break;
                 default:
                     throw new IllegalArgumentException("unknown verb " + args[0]);
             }
+        }
+    }
+
+    /**
+     * The leader of the group's partition; -1 if there is none. Java's hash decides which it is.
+     * A consumer is asked since the admin client's way changed its name between releases.
+     */
+    private static int coordinator(Properties properties, String group) {
+        ByteArrayDeserializer bytes = new ByteArrayDeserializer();
+        try (KafkaConsumer<byte[], byte[]> consumer = new KafkaConsumer<>(properties, bytes, bytes)) {
+            List<PartitionInfo> partitions = consumer.partitionsFor(OFFSETS);
+            int own = (group.hashCode() & Integer.MAX_VALUE) % partitions.size();
+            for (PartitionInfo partition : partitions) {
+                if (partition.partition() == own && partition.leader() != null) {
+                    return partition.leader().id();
+                }
+            }
+            return -1;
         }
     }
 }

@@ -1,5 +1,6 @@
 //! What the script sees: statuses, JMX, the logs, and waiting for what it wants to see.
 
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
@@ -70,11 +71,12 @@ impl Cluster {
     /// # Errors
     /// When the cluster runs without JMX or the agent does not answer.
     pub fn jmx(&mut self, worker: &str) -> anyhow::Result<JmxSample> {
-        let port = self
-            .worker(worker)?
+        let carrier = self.worker(worker)?;
+        let port = carrier
             .jmx_port()
             .with_context(|| format!("{worker} runs without the JMX agent"))?;
-        let answer = rest::request(port, "GET", "/metrics", None, SCRAPE_MAX)?;
+        let address = SocketAddr::from((carrier.host(), port));
+        let answer = rest::request_at(address, "GET", "/metrics", None, SCRAPE_MAX)?;
         answer.ok()?;
         let sample = JmxSample::parse(&answer.body)?;
         self.saw(worker, What::Jmx(sample.clone()));

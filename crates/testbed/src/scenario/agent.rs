@@ -1,10 +1,12 @@
 //! evenkeel as a process: the sidecar, asked over HTTP, and the recorder.
 
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
+use serde::Deserialize;
 use serde_json::Value;
 
 use crate::group::Group;
@@ -21,6 +23,16 @@ pub struct Agent {
     name: String,
     process: Process,
     port: Port,
+    /// What it prints.
+    output: PathBuf,
+}
+
+/// A reason of `/readyz`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Reason {
+    pub input: Option<String>,
+    pub reason: String,
+    pub text: String,
 }
 
 /// A running `evenkeel capture`.
@@ -56,19 +68,92 @@ impl Agent {
         (bootstrap, group): (&str, &Group),
         (folder, locks): (&Path, &Path),
     ) -> anyhow::Result<Agent> {
+        let command = command(program, bootstrap, group);
+        let args = command.get_args().map(OsStr::to_owned).collect();
+        Agent::launch(program, name, args, (folder, locks))
+    }
+
+    /// Starts a sidecar that is told everything by a file.
+    ///
+    /// # Errors
+    /// When the program cannot be started.
+    pub fn start_with_file(
+        program: &Path,
+        name: &str,
+        file: &Path,
+        places: (&Path, &Path),
+    ) -> anyhow::Result<Agent> {
+        let args = vec!["--config".into(), file.into()];
+        Agent::launch(program, name, args, places)
+    }
+
+    fn launch(
+        program: &Path,
+        name: &str,
+        args: Vec<OsString>,
+        (folder, locks): (&Path, &Path),
+    ) -> anyhow::Result<Agent> {
         let port = Port::reserve(locks)?;
-        let mut command = command(program, bootstrap, group);
-        let listen = format!("127.0.0.1:{}", port.number());
-        command.args(["--listen", &listen]);
-        let mut with_verb = Command::new(program);
-        with_verb.env_clear().arg("run").args(command.get_args());
+        let mut command = Command::new(program);
+        command.env_clear().arg("run").args(args);
+        command.args(["--listen", &format!("127.0.0.1:{}", port.number())]);
         let log = folder.join(format!("{name}.log"));
-        let process = Process::start(name, with_verb, &log)?;
+        let process = Process::start(name, command, &log)?;
         Ok(Agent {
             name: name.to_owned(),
             process,
             port,
+            output: log.with_extension("out"),
         })
+    }
+
+    /// What a path answers.
+    ///
+    /// # Errors
+    /// When there is no answer.
+    pub fn get(&self, path: &str) -> anyhow::Result<rest::Response> {
+        rest::request(self.port.number(), "GET", path, None, ANSWER_MAX)
+    }
+
+    /// What `/readyz` says is wrong with the one group: input, reason and words.
+    ///
+    /// # Errors
+    /// When there is no answer.
+    pub fn reasons(&self) -> anyhow::Result<Vec<Reason>> {
+        Ok(serde_json::from_value(self.readiness("reasons")?)?)
+    }
+
+    /// What `/readyz` says can be seen of the one group.
+    ///
+    /// # Errors
+    /// When there is no answer.
+    pub fn mode(&self) -> anyhow::Result<String> {
+        Ok(serde_json::from_value(self.readiness("mode")?)?)
+    }
+
+    fn readiness(&self, what: &str) -> anyhow::Result<Value> {
+        // The status tells strict from lenient readiness; the body is the same.
+        let body = self.get("/readyz")?.body;
+        let answer: Value = serde_json::from_str(&body).with_context(|| body.clone())?;
+        let found = answer.pointer(&format!("/groups/0/{what}"));
+        found
+            .cloned()
+            .with_context(|| format!("no {what} in {body}"))
+    }
+
+    /// All that it printed so far.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn printed(&self) -> anyhow::Result<String> {
+        let bytes = std::fs::read(&self.output)
+            .with_context(|| format!("read {}", self.output.display()))?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    /// Whether its process still runs.
+    pub fn runs(&self) -> bool {
+        !self.process.has_ended()
     }
 
     pub fn name(&self) -> &str {
@@ -80,8 +165,7 @@ impl Agent {
     /// # Errors
     /// When there is no answer.
     pub fn state(&self) -> anyhow::Result<Value> {
-        let port = self.port.number();
-        let answer = rest::request(port, "GET", "/api/v1/state", None, ANSWER_MAX)?.json()?;
+        let answer = self.get("/api/v1/state")?.json()?;
         answer
             .pointer("/groups/0")
             .cloned()
@@ -93,7 +177,7 @@ impl Agent {
     /// # Errors
     /// When there is no answer.
     pub fn status(&self, path: &str) -> anyhow::Result<u16> {
-        Ok(rest::request(self.port.number(), "GET", path, None, ANSWER_MAX)?.status)
+        Ok(self.get(path)?.status)
     }
 
     /// The exposition.
@@ -101,7 +185,7 @@ impl Agent {
     /// # Errors
     /// When there is no answer.
     pub fn metrics(&self) -> anyhow::Result<String> {
-        Ok(rest::request(self.port.number(), "GET", "/metrics", None, ANSWER_MAX)?.body)
+        Ok(self.get("/metrics")?.body)
     }
 
     /// The value of a series, given as it stands in the exposition; `None` if absent.

@@ -25,14 +25,14 @@ const PARKED: Expected = Expected {
 };
 
 /// Three workers, a delay of 20 s.
-pub(super) fn spec() -> ClusterSpec {
+pub(super) fn spec() -> anyhow::Result<ClusterSpec> {
     let mut spec = ClusterSpec::of(3);
     for group in &mut spec.groups {
         for worker in &mut group.workers {
             worker.scheduled_delay_ms = DELAY_MS;
         }
     }
-    spec
+    Ok(spec)
 }
 
 /// Start from nothing; add, stop, kill; create, reconfigure, delete; an eager visitor.

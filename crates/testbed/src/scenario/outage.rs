@@ -29,13 +29,13 @@ const GENERATION: &str = r#"evenkeel_generation{group="connect"}"#;
 
 /// One worker is enough. Its rebalance timeout is what the verdict on a quiet generation
 /// waits for, twice.
-pub(super) fn spec() -> ClusterSpec {
+pub(super) fn spec() -> anyhow::Result<ClusterSpec> {
     let mut spec = ClusterSpec::of(1);
     for worker in spec.groups.iter_mut().flat_map(|group| &mut group.workers) {
         let settings = &mut worker.settings;
         settings.insert("rebalance.timeout.ms".to_owned(), "20000".to_owned());
     }
-    spec
+    Ok(spec)
 }
 
 pub(super) fn outage(stage: &mut Stage) -> anyhow::Result<()> {

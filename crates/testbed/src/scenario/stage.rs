@@ -2,7 +2,7 @@
 //! made so far.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
@@ -127,6 +127,20 @@ impl Stage {
             places,
         )?);
         Ok(())
+    }
+
+    /// Starts a sidecar from a file, which is not compared until [`Stage::adopt`].
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub fn agent_with_file(&self, name: &str, file: &Path) -> anyhow::Result<Agent> {
+        let places = (self.cluster.folder(), self.locks.as_path());
+        Agent::start_with_file(&self.program, name, file, places)
+    }
+
+    /// From now on the sidecar is one of those that are compared.
+    pub fn adopt(&mut self, agent: Agent) {
+        self.agents.push(agent);
     }
 
     /// Stops a sidecar for good.

@@ -16,13 +16,6 @@ pub(super) fn settle_one(round: &mut Round, evidence: Evidence<'_>) -> bool {
         return false;
     };
     round.outcome = outcome_of(round, &record, evidence);
-    if let Some(next) = round.next {
-        round.counts = next.live;
-    } else if let Some((_, Rule::R5Quiet)) = round.outcome {
-        // It ended when it had been quiet long enough.
-        let ended = quiet_deadline(&record);
-        round.counts |= evidence.watched_since.is_some_and(|since| ended >= since);
-    }
     round.outcome.is_some()
 }
 
@@ -124,12 +117,12 @@ pub(super) fn member_applied(
     }
     let next = round.next?;
     match round.followed.get(place).copied().flatten() {
-        Some(followed) => Some(followed),
+        Some(true) => Some(true),
+        // A status that says that it did may still be unread.
+        _ if !evidence.progress.passed(next.arrived) => None,
+        Some(false) => Some(false),
         // Nothing contradicts a member that stayed; of one that is gone nothing is known.
-        None if evidence.progress.passed(next.arrived) => {
-            Some(round.stayed.get(place).copied().unwrap_or(false))
-        }
-        None => None,
+        None => Some(round.stayed.get(place).copied().unwrap_or(false)),
     }
 }
 

@@ -1,6 +1,9 @@
 //! One real broker, two real workers, and everything the testbed promises of them.
 #![allow(clippy::unwrap_used)]
 
+mod faults;
+mod secured;
+
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
