@@ -45,7 +45,7 @@ Example: evenkeel replay incident.evk.gz | jq 'select(.line == \"settled\")'")]
 }
 
 fn main() -> ExitCode {
-    evenkeel::read::ffi::bound_allocator();
+    evenkeel::read::ffi::prepare();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {

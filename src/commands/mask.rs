@@ -30,15 +30,17 @@ pub struct MaskArgs {
 /// # Errors
 /// What `out` says when it cannot be written to.
 pub fn run(args: &MaskArgs, out: &mut impl Write) -> io::Result<Exit> {
-    let loaded = match wiring::configuration(&args.config) {
-        Ok(loaded) => loaded,
+    let configured = wiring::configuration(&args.config)
+        .and_then(|loaded| Ok((wiring::mask_key(&loaded.config)?, loaded)));
+    let (key, loaded) = match configured {
+        Ok(configured) => configured,
         Err(mistakes) => {
             eprintln!("{mistakes}");
             return Ok(Exit::Config);
         }
     };
     for group in &loaded.config.groups {
-        let mask = wiring::name_mask(&loaded.config, group);
+        let mask = wiring::name_mask(key.as_ref(), group);
         for name in &args.names {
             writeln!(out, "{}\t{}\t{name}", mask.name(name), group.group)?;
         }

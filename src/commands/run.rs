@@ -99,8 +99,12 @@ fn plan(config: &Config) -> Result<Plan, Exit> {
         let (tls, basic_auth) = (web.guard().has_tls(), web.guard().has_users());
         tracing::info!(file = %file.display(), tls, basic_auth, "web configuration in use");
     }
+    let groups = wiring::readers(config).map_err(|mistakes| {
+        eprintln!("{mistakes}");
+        Exit::Config
+    })?;
     Ok(Plan {
-        groups: wiring::readers(config),
+        groups,
         readiness: config.http.readiness,
         series: SeriesLimits {
             series_max: config.metrics.series_max,

@@ -17,9 +17,8 @@ pub fn configuration(flags: &ConfigFlags) -> Result<Loaded, Mistakes> {
     let vars: Vec<(String, String)> = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect();
-    let mut loaded = load(flags, &vars, judged)?;
-    let key = loaded.config.privacy.read_key();
-    key.map_err(|mistake| Mistakes(vec![mistake]))?;
+    let loaded = load(flags, &vars, judged)?;
+    mask_key(&loaded.config)?;
     Ok(loaded)
 }
 
@@ -57,24 +56,35 @@ pub fn web(config: &HttpConfig) -> Result<Option<Web>, Mistakes> {
 }
 
 /// The settings of a reader for each configured group.
-#[must_use]
-pub fn readers(config: &Config) -> Vec<ReadSettings> {
+///
+/// # Errors
+/// The key that names are masked with cannot be had.
+pub fn readers(config: &Config) -> Result<Vec<ReadSettings>, Mistakes> {
     let own_addresses = own_addresses();
+    let key = mask_key(config)?;
+    let mask = |group| name_mask(key.as_ref(), group);
     let groups = config.groups.iter();
-    groups
+    Ok(groups
         .map(|group| ReadSettings {
             own_addresses: own_addresses.clone(),
-            mask: (config.privacy.mask_names).then(|| name_mask(config, group)),
+            mask: config.privacy.mask_names.then(|| mask(group)),
             ..reader(group)
         })
-        .collect()
+        .collect())
+}
+
+/// The key that names are masked with.
+///
+/// # Errors
+/// What is wrong with its file.
+pub fn mask_key(config: &Config) -> Result<Option<Secret>, Mistakes> {
+    let key = config.privacy.mask_key();
+    key.map_err(|mistake| Mistakes(vec![mistake]))
 }
 
 /// The mask of a group's connector names. Without a key the group id serves as one, which
 /// all sidecars have, and so has everybody else.
-#[must_use]
-pub fn name_mask(config: &Config, group: &GroupConfig) -> NameMask {
-    let key = config.privacy.mask_key.as_ref();
+pub fn name_mask(key: Option<&Secret>, group: &GroupConfig) -> NameMask {
     NameMask::new(key.map_or(group.group.as_bytes(), |key| key.expose().as_bytes()))
 }
 

@@ -18,13 +18,12 @@ const PATH: &str = "privacy.mask_key_file";
 // === impl PrivacyConfig ===
 
 impl PrivacyConfig {
-    /// Reads the key, where a file is named.
+    /// The key, where a file is named.
     ///
     /// # Errors
     /// A file that cannot be read, or that holds no key.
-    pub fn read_key(&mut self) -> Result<(), Mistake> {
-        self.mask_key = self.mask_key_file.as_deref().map(key).transpose()?;
-        Ok(())
+    pub fn mask_key(&self) -> Result<Option<Secret>, Mistake> {
+        self.mask_key_file.as_deref().map(key).transpose()
     }
 }
 

@@ -74,16 +74,18 @@ fn sample_key(out: &mut String, key: &Key, indent: &str, path: &str) {
             "{indent}#  {}\n{indent}{}: {{}}\n",
             key.example, key.name
         )),
-        Shape::Text | Shape::Number | Shape::Switch | Shape::Word(_) => match &key.default {
-            // Unset is not the same as set to something.
-            None if !key.required => {
-                out.push_str(&format!("#{indent}{}: {}\n", key.name, key.example));
+        Shape::Text | Shape::Number | Shape::Switch | Shape::Word(_) => {
+            match &key.default {
+                // Unset is not the same as set to something.
+                None if !key.required => {
+                    out.push_str(&format!("#{indent}{}: {}\n", key.name, key.example));
+                }
+                default => {
+                    let default = default.as_deref().unwrap_or("\"\"");
+                    out.push_str(&format!("{indent}{}: {default}\n", key.name));
+                }
             }
-            default => {
-                let default = default.as_deref().unwrap_or("\"\"");
-                out.push_str(&format!("{indent}{}: {default}\n", key.name));
-            }
-        },
+        }
     }
 }
 

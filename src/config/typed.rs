@@ -92,8 +92,6 @@ pub struct PrivacyConfig {
     pub mask_names: bool,
     /// The file with the key for it.
     pub mask_key_file: Option<String>,
-    /// The key, once the file was read.
-    pub mask_key: Option<Secret>,
 }
 
 /// Bounds on a scrape.

@@ -70,7 +70,6 @@ pub(super) fn validate_with(
                 privacy: PrivacyConfig {
                     mask_names: *mask_names,
                     mask_key_file: mask_key_file.clone(),
-                    mask_key: None,
                 },
                 metrics,
                 log: LogConfig { level, format },

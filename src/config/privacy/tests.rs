@@ -5,13 +5,11 @@ use std::fs;
 use super::*;
 
 fn of(path: &str) -> Result<Option<Secret>, Mistake> {
-    let mut config = PrivacyConfig {
+    let config = PrivacyConfig {
         mask_names: true,
         mask_key_file: Some(path.to_owned()),
-        mask_key: None,
     };
-    config.read_key()?;
-    Ok(config.mask_key)
+    config.mask_key()
 }
 
 #[test]
@@ -52,6 +50,5 @@ fn a_key_that_will_not_do_is_a_mistake_that_does_not_repeat_it() {
 
 #[test]
 fn without_a_file_there_is_no_key() {
-    let mut config = PrivacyConfig::default();
-    assert_eq!((config.read_key(), config.mask_key), (Ok(()), None));
+    assert_eq!(PrivacyConfig::default().mask_key(), Ok(None));
 }

@@ -20,6 +20,8 @@ pub struct Entry {
     pub value: Secret,
     /// The line that it begins in, from 1.
     pub line: usize,
+    /// Whether it goes on in further lines.
+    pub is_continued: bool,
 }
 
 /// An escape `\u` without four hexadecimal digits: Java reads nothing of such a file.
@@ -92,15 +94,18 @@ pub fn parse(text: &str) -> Result<Vec<Entry>, Malformed> {
     let mut lines = Lines {
         letters: text.chars().peekable(),
         line: 1,
+        has_joined: false,
     };
     let mut entries = Vec::new();
     while let Some((line, letters)) = lines.logical() {
+        let is_continued = lines.has_joined;
         let (name, value) = split(&letters);
         let malformed = Malformed { line };
         entries.push(Entry {
             name: unescaped(name).ok_or(malformed)?,
             value: Secret::new(unescaped(value).ok_or(malformed)?),
             line,
+            is_continued,
         });
     }
     Ok(entries)
@@ -110,6 +115,8 @@ pub fn parse(text: &str) -> Result<Vec<Entry>, Malformed> {
 struct Lines<'a> {
     letters: std::iter::Peekable<std::str::Chars<'a>>,
     line: usize,
+    /// Whether the last logical line has letters of several lines.
+    has_joined: bool,
 }
 
 impl Lines<'_> {
@@ -133,6 +140,7 @@ impl Lines<'_> {
         let mut at_start = true;
         let mut is_continued = false;
         let mut is_escaped = false;
+        self.has_joined = false;
         loop {
             let here = self.line;
             let Some(letter) = self.next() else {
@@ -159,6 +167,7 @@ impl Lines<'_> {
                 began = here;
             }
             if !is_end(letter) {
+                self.has_joined |= here != began;
                 letters.push(letter);
                 is_escaped = letter == '\\' && !is_escaped;
             } else if letters.is_empty() {

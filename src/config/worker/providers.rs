@@ -32,6 +32,8 @@ pub(super) struct Resolved {
     pub(super) text: String,
     /// Whether one is of a provider that is not declared; it stays as it stands.
     pub(super) has_stranger: bool,
+    /// Whether one leads to an entry of several lines.
+    pub(super) is_continued: bool,
 }
 
 /// A reference that leads nowhere from here. Says where it leads, never what is there.
@@ -83,6 +85,7 @@ impl Providers {
     ) -> Result<Resolved, Broken> {
         let mut out = String::with_capacity(text.len());
         let mut has_stranger = false;
+        let mut is_continued = false;
         let mut rest = text;
         while let Some(start) = rest.find("${") {
             let (before, after) = rest.split_at(start);
@@ -95,7 +98,11 @@ impl Providers {
             };
             let (whole, next) = after.split_at(end);
             match self.by_alias.get(reference.provider) {
-                Some(kind) => out.push_str(&followed(*kind, &reference, env, files)?),
+                Some(kind) => {
+                    let (value, goes_on) = followed(*kind, &reference, env, files)?;
+                    is_continued |= goes_on;
+                    out.push_str(&value);
+                }
                 None => {
                     has_stranger = true;
                     out.push_str(whole);
@@ -107,6 +114,7 @@ impl Providers {
         Ok(Resolved {
             text: out,
             has_stranger,
+            is_continued,
         })
     }
 }
@@ -124,12 +132,13 @@ fn reference(text: &str) -> Option<(Reference<'_>, usize)> {
     Some((reference, end + 1))
 }
 
+/// The value, and whether it has several lines in its file.
 fn followed(
     kind: Kind,
     reference: &Reference<'_>,
     env: &dyn Fn(&str) -> Option<String>,
     files: &mut BTreeSet<PathBuf>,
-) -> Result<String, Broken> {
+) -> Result<(String, bool), Broken> {
     let Reference {
         provider,
         path,
@@ -137,11 +146,14 @@ fn followed(
     } = *reference;
     const MOUNT: &str = "what the worker sees at this place, the agent must see there, too";
     match kind {
-        Kind::Env if path.is_empty() => env(key).ok_or_else(|| Broken {
-            found: format!("a reference to the variable {key}"),
-            expected: "a variable that is set".to_owned(),
-            hint: "the agent cannot see the worker's variables; set it here, too".to_owned(),
-        }),
+        Kind::Env if path.is_empty() => match env(key) {
+            Some(value) => Ok((value, false)),
+            None => Err(Broken {
+                found: format!("a reference to the variable {key}"),
+                expected: "a variable that is set".to_owned(),
+                hint: "the agent cannot see the worker's variables; set it here, too".to_owned(),
+            }),
+        },
         Kind::Env => Err(Broken {
             found: "a reference to a variable with a path".to_owned(),
             expected: format!("${{{provider}:NAME}}"),
@@ -157,7 +169,7 @@ fn followed(
                     hint: MOUNT.to_owned(),
                 })?;
             let value = entries.into_iter().rev().find(|entry| entry.name == key);
-            let value = value.map(|entry| entry.value.expose().to_owned());
+            let value = value.map(|entry| (entry.value.expose().to_owned(), entry.is_continued));
             value.ok_or_else(|| Broken {
                 found: format!("a reference to a key that {path} does not hold"),
                 expected: "a key of that file".to_owned(),
@@ -179,7 +191,9 @@ fn followed(
             files.insert(file.clone());
             let bytes = properties_file::bytes(&file, FILE_BYTES_MAX);
             let bytes = bytes.map_err(|what| wrong(&what))?;
-            String::from_utf8(bytes).map_err(|_| wrong("bytes that are no UTF-8"))
+            let text = String::from_utf8(bytes);
+            let text = text.map_err(|_| wrong("bytes that are no UTF-8"))?;
+            Ok((text, false))
         }
         Kind::Other => Err(Broken {
             found: format!("a reference to the provider {provider}"),

@@ -2,6 +2,7 @@
 //! `RestServer.advertisedUrl` makes it.
 
 use super::settings::{Found, Settings};
+use crate::config::secret::Secret;
 
 /// One of `listeners`.
 struct Listener {
@@ -60,8 +61,7 @@ pub(super) fn own_worker(settings: &mut Settings<'_>) -> Option<Found> {
     } else {
         host
     };
-    let value = crate::config::secret::Secret::new(format!("{host}:{port}"));
-    Some(Found { value, source })
+    Some(Found::new(Secret::new(format!("{host}:{port}")), source))
 }
 
 /// The listeners with where they stand; before Kafka 3.0 the only one may be named by

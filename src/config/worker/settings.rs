@@ -17,7 +17,23 @@ pub(super) struct Found {
     pub(super) value: Secret,
     /// Name and line of the file, or the variable.
     pub(super) source: String,
+    /// Whether it goes on in further lines of its file.
+    is_continued: bool,
 }
+
+/// Values that may well take several lines: a login, certificates, lists. Any other that
+/// does has swallowed the line after it, with whatever secret stands there.
+const OF_LINES: [&str; 9] = [
+    "bootstrap.servers",
+    "config.providers",
+    "listeners",
+    "sasl.jaas.config",
+    "ssl.cipher.suites",
+    "ssl.enabled.protocols",
+    "ssl.keystore.certificate.chain",
+    "ssl.keystore.key",
+    "ssl.truststore.certificates",
+];
 
 /// What a look-up gives.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,6 +76,14 @@ impl Lookup {
 // === impl Found ===
 
 impl Found {
+    pub(super) fn new(value: Secret, source: String) -> Self {
+        Self {
+            value,
+            source,
+            is_continued: false,
+        }
+    }
+
     pub(super) fn text(&self) -> &str {
         self.value.expose()
     }
@@ -90,7 +114,7 @@ impl<'a> Settings<'a> {
         }
         for (name, value, variable) in environment::settings(vars) {
             let source = variable.to_owned();
-            settings.map.insert(name, Found { value, source });
+            settings.map.insert(name, Found::new(value, source));
         }
         settings.providers = Providers::declared(|name| {
             let found = settings.map.get(name)?;
@@ -122,7 +146,10 @@ impl<'a> Settings<'a> {
             }
             self.warn_of_name(&name, &source);
             let value = entry.value;
-            let found = Found { value, source };
+            let found = Found {
+                is_continued: entry.is_continued,
+                ..Found::new(value, source)
+            };
             if let Some(before) = self.map.insert(name.clone(), found) {
                 let source = &self.map[&name].source;
                 self.warnings.push(format!(
@@ -218,8 +245,20 @@ impl<'a> Settings<'a> {
         let resolved = self
             .providers
             .resolve(found.text(), self.env, &mut self.files);
-        let source = found.source.clone();
+        let (source, is_continued) = (found.source.clone(), found.is_continued);
         match resolved {
+            Ok(resolved)
+                if (is_continued || resolved.is_continued)
+                    && !OF_LINES.contains(&name)
+                    && resolved.text.contains(['=', ':', ' ', '\t']) =>
+            {
+                let found = "a value that goes on with the next line";
+                let hint = "a backslash at the end of a line joins it with the next";
+                Err(Mistake {
+                    origin: Some(source),
+                    ..Mistake::new(name, found, "a value of one line").hint(hint)
+                })
+            }
             Ok(resolved) => {
                 if resolved.has_stranger {
                     let told = format!(
@@ -232,7 +271,7 @@ impl<'a> Settings<'a> {
                 }
                 // `ConfigDef.parseType` trims every text.
                 let value = Secret::new(java_trim(&resolved.text));
-                Ok(Some(Found { value, source }))
+                Ok(Some(Found::new(value, source)))
             }
             Err(broken) => Err(Mistake {
                 origin: Some(source),

@@ -74,8 +74,10 @@ const ROOMS: &[(&[&str], &[&str])] = &[
     (
         &["openssl", "tokio_openssl"],
         &[
+            "src/config/worker/",
             "src/read/coordinator.rs",
             "src/read/coordinator/",
+            "src/read/ffi.rs",
             "src/read/mask.rs",
             "src/show/http.rs",
             "src/show/http/",

@@ -140,7 +140,7 @@ fn nobody_sees_a_secret() {
 fn a_secret_in_place_of_a_name_is_not_told_as_one() {
     // A line that lost its name: the value stands where a name would.
     for line in [
-        format!("{CANARY}"),
+        CANARY.to_owned(),
         format!("\"{CANARY}\";"),
         format!("password={CANARY}"),
     ] {

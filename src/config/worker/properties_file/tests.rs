@@ -48,6 +48,8 @@ fn entries_know_their_lines() {
         .map(|entry| (entry.name.as_str(), entry.line))
         .collect();
     assert_eq!(lines, [("a", 2), ("b", 4), ("c", 8), ("d", 9), ("a", 10)]);
+    let joined = entries.iter().filter(|entry| entry.is_continued);
+    assert_eq!(joined.map(|entry| entry.line).collect::<Vec<_>>(), [4]);
     assert_eq!(parse("a=b\n\nc=\\u12"), Err(Malformed { line: 3 }));
 }
 
