@@ -67,7 +67,7 @@ pub fn files(config: &Config) -> Vec<PathBuf> {
 #[must_use]
 pub fn load_again(flags: &ConfigFlags) -> Load {
     let flags = flags.clone();
-    Box::new(move || {
+    Load::new(move || {
         let loaded = configuration(&flags)?;
         Ok(Settings {
             groups: readers(&loaded.config)?,

@@ -37,6 +37,7 @@ const INPUTS_MAX: usize = 4096;
 const READERS_END_MAX: Duration = Duration::from_secs(3);
 
 /// What the agent is to do.
+#[derive(Debug)]
 pub struct Plan {
     /// The groups to watch.
     pub groups: Vec<ReadSettings>,

@@ -2,6 +2,7 @@
 //! certificates, passwords. A change is taken up by new connections; what does not hold is
 //! told once, and the connections before it stay.
 
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,8 +30,25 @@ pub struct Settings {
     pub files: Vec<PathBuf>,
 }
 
+type LoadAgain = Box<dyn Fn() -> Result<Settings, Mistakes> + Send>;
+
 /// Reads the configuration again.
-pub type Load = Box<dyn Fn() -> Result<Settings, Mistakes> + Send>;
+pub struct Load(LoadAgain);
+
+// === impl Load ===
+
+impl Load {
+    /// Reads it by `load`, which blocks.
+    pub fn new(load: impl Fn() -> Result<Settings, Mistakes> + Send + 'static) -> Self {
+        Self(Box::new(load))
+    }
+}
+
+impl fmt::Debug for Load {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Load")
+    }
+}
 
 /// Takes up changes until the end.
 pub async fn follow(
@@ -105,7 +123,7 @@ impl Look {
         if !self.files.poll() {
             return None;
         }
-        Some((self.load)().map(|new| {
+        Some((self.load.0)().map(|new| {
             self.files.follow(new.files.iter().cloned());
             let pairs = self.now.groups.iter().zip(&new.groups);
             let mut changes: Vec<String> = pairs.flat_map(|(old, new)| lasting(old, new)).collect();
