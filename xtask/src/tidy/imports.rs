@@ -74,12 +74,14 @@ const ROOMS: &[(&[&str], &[&str])] = &[
     (
         &["openssl", "tokio_openssl"],
         &[
+            "src/config/worker/",
             "src/read/coordinator.rs",
             "src/read/coordinator/",
             "src/show/http.rs",
             "src/show/http/",
         ],
     ),
+    (&["if_addrs"], &["src/commands/wiring.rs"]),
     (&["bcrypt"], &["src/show/http/gate.rs"]),
     (
         &["serde_yaml"],
