@@ -17,11 +17,12 @@ use super::typed::ConnectionConfig;
 
 /// Names of properties whose values may be shown: how the agent connects, not with
 /// what. A name that is not here is hidden.
-const OPEN: [&str; 14] = [
+const OPEN: [&str; 16] = [
     "bootstrap.servers",
     "broker.address.family",
     "client.id",
     "debug",
+    "enable.sasl.oauthbearer.unsecure.jwt",
     "enable.ssl.certificate.verification",
     "sasl.mechanism",
     "sasl.mechanisms",
@@ -30,6 +31,7 @@ const OPEN: [&str; 14] = [
     "socket.timeout.ms",
     "ssl.ca.location",
     "ssl.certificate.location",
+    "ssl.cipher.suites",
     "ssl.endpoint.identification.algorithm",
     "ssl.key.location",
 ];
