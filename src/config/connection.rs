@@ -112,7 +112,7 @@ pub(super) fn judged(config: &Config, workers: &Workers, judge: Judge) -> Vec<Mi
         let Some(worker) = workers.get(index) else {
             continue;
         };
-        for (name, why) in judge(&group.connection.properties) {
+        for (name, why) in judge(&group.connection) {
             let key = format!("groups[{index}].worker_properties");
             let translated = name
                 .as_ref()
