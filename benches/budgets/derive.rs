@@ -20,7 +20,7 @@ const BASE_MS: i64 = 1_700_000_000_000;
 /// Between two generations.
 const STEP_MS: i64 = 4;
 
-pub fn run(scale: Scale, report: &mut Report) -> anyhow::Result<()> {
+pub(crate) fn run(scale: Scale, report: &mut Report) -> anyhow::Result<()> {
     let count = scale.of(1_000, 200);
     let same = inputs(0, count)?;
     let changing = inputs(1, count)?;

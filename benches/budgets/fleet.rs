@@ -7,16 +7,16 @@ use evenkeel_core::wire::encode::{self, AssignmentSpec, SubscriptionSpec, topics
 use evenkeel_core::wire::group_record::{GroupMetadata, Member};
 use evenkeel_core::wire::status_record::{State, StatusKey};
 
-pub const GROUP: &str = "connect-cluster";
+pub(crate) const GROUP: &str = "connect-cluster";
 
 /// A connector by its number, and a task of it or, with -1, the connector itself.
 type Item = (usize, i32);
 
 /// Key and value of a record.
-pub type KeyValue = (Vec<u8>, Vec<u8>);
+pub(crate) type KeyValue = (Vec<u8>, Vec<u8>);
 
 /// The group, and who holds what in it.
-pub struct Fleet {
+pub(crate) struct Fleet {
     names: Vec<String>,
     tasks_each: i32,
     urls: Vec<String>,
@@ -24,7 +24,7 @@ pub struct Fleet {
     held: Vec<Vec<Item>>,
     /// Revoked by the last round, by the worker that had it.
     parked: Vec<Vec<Item>>,
-    pub generation: i32,
+    pub(crate) generation: i32,
     config_offset: i64,
 }
 
@@ -32,7 +32,7 @@ pub struct Fleet {
 
 impl Fleet {
     /// Work dealt out round-robin, as Connect does.
-    pub fn new(workers: usize, connectors: usize, tasks_each: i32) -> Fleet {
+    pub(crate) fn new(workers: usize, connectors: usize, tasks_each: i32) -> Fleet {
         let mut held = vec![Vec::new(); workers];
         let connectors_themselves = (0..connectors).map(|connector| (connector, -1));
         let tasks =
@@ -58,21 +58,21 @@ impl Fleet {
         }
     }
 
-    pub fn workers(&self) -> usize {
+    pub(crate) fn workers(&self) -> usize {
         self.urls.len()
     }
 
-    pub fn items(&self) -> usize {
+    pub(crate) fn items(&self) -> usize {
         self.names.len() * (usize::try_from(self.tasks_each).unwrap_or(0) + 1)
     }
 
-    pub fn key() -> anyhow::Result<Vec<u8>> {
+    pub(crate) fn key() -> anyhow::Result<Vec<u8>> {
         Ok(encode::group_metadata_key(GROUP)?)
     }
 
     /// The record of the next generation. What the one before revoked goes to the next
     /// worker; then each worker is asked for `revoke` of what it holds.
-    pub fn round(&mut self, revoke: usize, now_ms: i64) -> anyhow::Result<Vec<u8>> {
+    pub(crate) fn round(&mut self, revoke: usize, now_ms: i64) -> anyhow::Result<Vec<u8>> {
         self.generation += 1;
         let workers = self.workers();
         let claims = self.held.clone();
@@ -149,7 +149,7 @@ impl Fleet {
 
     /// The config topic: each connector, its tasks, their commit. Rounds that follow name
     /// its last offset, as workers do that have read it.
-    pub fn configs(&mut self) -> Vec<KeyValue> {
+    pub(crate) fn configs(&mut self) -> Vec<KeyValue> {
         let mut records = Vec::new();
         for connector in &self.names {
             let key = |key: ConfigKey<'_>| topics::config_key(&key).into_bytes();
@@ -166,14 +166,14 @@ impl Fleet {
     }
 
     /// The status topic: all that is held runs since this generation.
-    pub fn statuses(&self) -> Vec<KeyValue> {
+    pub(crate) fn statuses(&self) -> Vec<KeyValue> {
         let all = self.held.iter().enumerate();
         all.flat_map(|(worker, items)| items.iter().map(move |item| self.status(worker, *item)))
             .collect()
     }
 
     /// A status of something that a worker holds, with the present generation.
-    pub fn one_status(&self) -> anyhow::Result<KeyValue> {
+    pub(crate) fn one_status(&self) -> anyhow::Result<KeyValue> {
         let first = self.held.first().and_then(|items| items.last());
         let first = first.context("the first worker holds nothing")?;
         Ok(self.status(0, *first))

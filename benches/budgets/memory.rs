@@ -7,7 +7,7 @@ use crate::process::{self, Agent};
 use crate::report::{Held, Report, short};
 use crate::{Scale, stage};
 
-pub fn run(scale: Scale, report: &mut Report) -> anyhow::Result<()> {
+pub(crate) fn run(scale: Scale, report: &mut Report) -> anyhow::Result<()> {
     report.settings(
         "agent",
         "`evenkeel run` of this build, a process of its own; /proc/PID/status",

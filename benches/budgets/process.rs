@@ -10,22 +10,22 @@ use evenkeel_testbed::request;
 use crate::stage::WAIT_MAX;
 
 /// A running `evenkeel run`; killed when dropped.
-pub struct Agent {
+pub(crate) struct Agent {
     child: Child,
     address: SocketAddr,
 }
 
 /// Memory of a process.
 #[derive(Debug, Clone, Copy)]
-pub struct Memory {
-    pub resident_kib: f64,
-    pub peak_kib: f64,
+pub(crate) struct Memory {
+    pub(crate) resident_kib: f64,
+    pub(crate) peak_kib: f64,
 }
 
 // === impl Agent ===
 
 impl Agent {
-    pub fn start(args: &[&str]) -> anyhow::Result<Agent> {
+    pub(crate) fn start(args: &[&str]) -> anyhow::Result<Agent> {
         // A port that was free a moment ago.
         let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
         let child = Command::new(env!("CARGO_BIN_EXE_evenkeel"))
@@ -39,12 +39,12 @@ impl Agent {
         Ok(Agent { child, address })
     }
 
-    pub fn pid(&self) -> u32 {
+    pub(crate) fn pid(&self) -> u32 {
         self.child.id()
     }
 
     /// What a path answers.
-    pub fn get(&self, path: &str) -> anyhow::Result<String> {
+    pub(crate) fn get(&self, path: &str) -> anyhow::Result<String> {
         let answer = request(
             self.address.port(),
             "GET",
@@ -56,7 +56,7 @@ impl Agent {
     }
 
     /// Waits until nothing stands against what it says of its group.
-    pub fn until_trusted(&mut self) -> anyhow::Result<Duration> {
+    pub(crate) fn until_trusted(&mut self) -> anyhow::Result<Duration> {
         let began = Instant::now();
         let mut last = String::new();
         while began.elapsed() < WAIT_MAX {
@@ -83,7 +83,7 @@ impl Drop for Agent {
 }
 
 /// `VmRSS` and `VmHWM`.
-pub fn memory(pid: u32) -> anyhow::Result<Memory> {
+pub(crate) fn memory(pid: u32) -> anyhow::Result<Memory> {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status"))?;
     let kib = |name: &str| -> anyhow::Result<f64> {
         let line = status.lines().find_map(|line| line.strip_prefix(name));
@@ -98,7 +98,7 @@ pub fn memory(pid: u32) -> anyhow::Result<Memory> {
 
 /// Seconds of processor that all threads of a process used, to the nanosecond. Threads
 /// that ended are missing: only for processes that start none meanwhile.
-pub fn cpu_s(pid: u32) -> anyhow::Result<f64> {
+pub(crate) fn cpu_s(pid: u32) -> anyhow::Result<f64> {
     let mut nanos = 0.0;
     for task in std::fs::read_dir(format!("/proc/{pid}/task"))? {
         let text = std::fs::read_to_string(task?.path().join("schedstat"))?;

@@ -8,7 +8,7 @@ use crate::Scale;
 use crate::process::{self, Agent};
 use crate::report::{Held, Report, short};
 
-pub fn run(scale: Scale, report: &mut Report) -> anyhow::Result<()> {
+pub(crate) fn run(scale: Scale, report: &mut Report) -> anyhow::Result<()> {
     if !scale.real {
         report.note("skipped: needs real brokers and workers, see --real");
         return Ok(());

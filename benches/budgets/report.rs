@@ -5,7 +5,7 @@ use std::fmt::Display;
 use crate::stopwatch::Spread;
 
 /// Rows measured so far, and the machine they were measured on.
-pub struct Report {
+pub(crate) struct Report {
     rows: Vec<Row>,
     load_before: String,
 }
@@ -20,7 +20,7 @@ struct Row {
 
 /// How a number stands to its budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Held {
+pub(crate) enum Held {
     Met,
     Missed,
     /// A number beside those that have a budget.
@@ -30,7 +30,7 @@ pub enum Held {
 // === impl Held ===
 
 impl Held {
-    pub fn of(met: bool) -> Held {
+    pub(crate) fn of(met: bool) -> Held {
         if met { Held::Met } else { Held::Missed }
     }
 
@@ -46,7 +46,7 @@ impl Held {
 // === impl Report ===
 
 impl Report {
-    pub fn begin() -> Report {
+    pub(crate) fn begin() -> Report {
         let report = Report {
             rows: Vec::new(),
             load_before: load(),
@@ -59,17 +59,17 @@ impl Report {
     }
 
     /// What both sides of a comparison were set to.
-    pub fn settings(&self, side: &str, settings: impl Display) {
+    pub(crate) fn settings(&self, side: &str, settings: impl Display) {
         eprintln!("   {side}: {settings}");
     }
 
     /// Something that explains a number and is none of the table.
-    pub fn note(&self, text: impl Display) {
+    pub(crate) fn note(&self, text: impl Display) {
         eprintln!("   {text}");
     }
 
     /// A number against its budget; `yardstick` is what was measured beside it.
-    pub fn row(
+    pub(crate) fn row(
         &mut self,
         what: impl Into<String>,
         (measured, yardstick): (impl Into<String>, impl Into<String>),
@@ -94,7 +94,7 @@ impl Report {
     }
 
     /// Prints the table.
-    pub fn end(self) {
+    pub(crate) fn end(self) {
         println!(
             "\n{}; load average (1, 5, 15 min) {} before, {} after\n",
             machine(),
@@ -117,7 +117,7 @@ impl Report {
 }
 
 /// Median, smallest and largest of a unit.
-pub fn spread(spread: Spread, unit: &str) -> String {
+pub(crate) fn spread(spread: Spread, unit: &str) -> String {
     format!(
         "{}{unit} ({}–{})",
         short(spread.median),
@@ -127,7 +127,7 @@ pub fn spread(spread: Spread, unit: &str) -> String {
 }
 
 /// Three digits that count, thousands apart.
-pub fn short(number: f64) -> String {
+pub(crate) fn short(number: f64) -> String {
     match number.abs() {
         large if large >= 10_000.0 => {
             let whole = format!("{:.0}", number.round());

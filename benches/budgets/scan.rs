@@ -16,22 +16,22 @@ use crate::fleet::KeyValue;
 use crate::stage;
 
 /// Stands for the offsets topic on a real broker, which lets nobody write to that.
-pub const LOG: &str = "bench-offsets";
+pub(crate) const LOG: &str = "bench-offsets";
 
 /// What a bare client reads.
-pub struct Log {
-    pub topic: &'static str,
-    pub partition: i32,
-    pub records: u64,
+pub(crate) struct Log {
+    pub(crate) topic: &'static str,
+    pub(crate) partition: i32,
+    pub(crate) records: u64,
 }
 
 /// A log on a broker of its own.
-pub struct RealLog {
+pub(crate) struct RealLog {
     cluster: Cluster,
 }
 
 /// The properties of the client, brokers left out.
-pub fn settings_told(settings: &ReadSettings) -> anyhow::Result<String> {
+pub(crate) fn settings_told(settings: &ReadSettings) -> anyhow::Result<String> {
     let config = client_config(&settings.connection, Topic::Offsets)?;
     let mut told: Vec<String> = config
         .config_map()
@@ -45,7 +45,7 @@ pub fn settings_told(settings: &ReadSettings) -> anyhow::Result<String> {
 
 /// Reads the whole log with the client that the agent would use, counts, and does
 /// nothing else.
-pub fn bare(settings: &ReadSettings, log: &Log) -> anyhow::Result<Duration> {
+pub(crate) fn bare(settings: &ReadSettings, log: &Log) -> anyhow::Result<Duration> {
     let config = client_config(&settings.connection, Topic::Offsets)?;
     let began = Instant::now();
     let consumer: BaseConsumer = config.create()?;
@@ -72,7 +72,7 @@ pub fn bare(settings: &ReadSettings, log: &Log) -> anyhow::Result<Duration> {
 impl RealLog {
     /// A broker with the topics of a group; the log holds so many records of other groups,
     /// with one of the group, where it is given, before all of them.
-    pub fn write(records: u64, own: Option<KeyValue>) -> anyhow::Result<RealLog> {
+    pub(crate) fn write(records: u64, own: Option<KeyValue>) -> anyhow::Result<RealLog> {
         let cluster = Cluster::start_brokers(&BrokerSpec::default(), false)?;
         for (name, partitions) in [(LOG, 1), (stage::CONFIG, 1), (stage::STATUS, 5)] {
             let topic = TopicSpec::compacted(name, partitions);
@@ -85,12 +85,12 @@ impl RealLog {
         Ok(real)
     }
 
-    pub fn settings(&self) -> ReadSettings {
+    pub(crate) fn settings(&self) -> ReadSettings {
         stage::settings(self.cluster.bootstrap(), LOG)
     }
 
     /// Writes to the log.
-    pub fn produce(&self, records: impl Iterator<Item = KeyValue>) -> anyhow::Result<()> {
+    pub(crate) fn produce(&self, records: impl Iterator<Item = KeyValue>) -> anyhow::Result<()> {
         let producer: ThreadedProducer<DefaultProducerContext> = ClientConfig::new()
             .set("bootstrap.servers", self.cluster.bootstrap())
             .set("linger.ms", "20")

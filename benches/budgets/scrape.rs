@@ -20,7 +20,7 @@ use crate::report::{Held, Report, short};
 use crate::stage::{self, Running};
 use crate::stopwatch::{process_cpu_s, quantile, sorted};
 
-pub fn run(scale: Scale, report: &mut Report) -> anyhow::Result<()> {
+pub(crate) fn run(scale: Scale, report: &mut Report) -> anyhow::Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(1)
         .enable_all()

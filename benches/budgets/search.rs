@@ -12,7 +12,7 @@ use crate::scan::{self, Log, RealLog};
 use crate::stage::{self, Running};
 use crate::stopwatch::Spread;
 
-pub fn run(scale: Scale, report: &mut Report) -> anyhow::Result<()> {
+pub(crate) fn run(scale: Scale, report: &mut Report) -> anyhow::Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()

@@ -19,7 +19,7 @@ use crate::stopwatch::{Spread, process_cpu_s, rate};
 use crate::{Scale, stage};
 
 /// How the filter stands to one million records a second.
-pub fn filter(scale: Scale, report: &mut Report) -> anyhow::Result<()> {
+pub(crate) fn filter(scale: Scale, report: &mut Report) -> anyhow::Result<()> {
     let mut keys: Vec<Vec<u8>> = stage::foreign(1_023)?.map(|(key, _)| key).collect();
     keys.push(Fleet::key()?);
     let window = Duration::from_millis(scale.of(400, 50));
@@ -62,7 +62,7 @@ pub fn filter(scale: Scale, report: &mut Report) -> anyhow::Result<()> {
 }
 
 /// A log without a record of the group, read by a bare client and by the agent's reader.
-pub fn run(scale: Scale, report: &mut Report) -> anyhow::Result<()> {
+pub(crate) fn run(scale: Scale, report: &mut Report) -> anyhow::Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()

@@ -23,15 +23,15 @@ use tokio::task::JoinHandle;
 
 use crate::fleet::{Fleet, GROUP, KeyValue};
 
-pub const OFFSETS: &str = "__consumer_offsets";
-pub const CONFIG: &str = "connect-configs";
-pub const STATUS: &str = "connect-status";
+pub(crate) const OFFSETS: &str = "__consumer_offsets";
+pub(crate) const CONFIG: &str = "connect-configs";
+pub(crate) const STATUS: &str = "connect-status";
 
 /// No wait may last longer.
-pub const WAIT_MAX: Duration = Duration::from_secs(300);
+pub(crate) const WAIT_MAX: Duration = Duration::from_secs(300);
 
 /// The topics that a group has: few partitions, since only one is read.
-pub async fn broker() -> anyhow::Result<Broker> {
+pub(crate) async fn broker() -> anyhow::Result<Broker> {
     let specs = [(OFFSETS, 3), (CONFIG, 1), (STATUS, 5)];
     let specs = specs.map(|(name, partitions)| TopicSpec {
         name: name.to_owned(),
@@ -49,11 +49,11 @@ pub async fn broker() -> anyhow::Result<Broker> {
 }
 
 /// The partition of the offsets topic that holds the group.
-pub fn partition() -> anyhow::Result<i32> {
+pub(crate) fn partition() -> anyhow::Result<i32> {
     group_partition(GROUP, 3).context("no partition")
 }
 
-pub fn settings(bootstrap: String, offsets_topic: &str) -> ReadSettings {
+pub(crate) fn settings(bootstrap: String, offsets_topic: &str) -> ReadSettings {
     ReadSettings {
         connection: Connection {
             properties: [("bootstrap.servers".to_owned(), Hidden(bootstrap))].into(),
@@ -67,7 +67,7 @@ pub fn settings(bootstrap: String, offsets_topic: &str) -> ReadSettings {
     }
 }
 
-pub fn record(key: Vec<u8>, value: Vec<u8>) -> Record {
+pub(crate) fn record(key: Vec<u8>, value: Vec<u8>) -> Record {
     Record {
         key: Some(Bytes::from(key)),
         value: Some(Bytes::from(value)),
@@ -77,7 +77,7 @@ pub fn record(key: Vec<u8>, value: Vec<u8>) -> Record {
 }
 
 /// Offset commits of other groups, as nearly all records of the partition are.
-pub fn foreign(count: u64) -> anyhow::Result<impl Iterator<Item = KeyValue>> {
+pub(crate) fn foreign(count: u64) -> anyhow::Result<impl Iterator<Item = KeyValue>> {
     let value = encode::offset_commit(&OffsetCommit {
         version: 3,
         offset: 123_456_789,
@@ -98,14 +98,14 @@ pub fn foreign(count: u64) -> anyhow::Result<impl Iterator<Item = KeyValue>> {
 }
 
 /// Appends so many of them.
-pub fn fill(broker: &Broker, count: u64) -> anyhow::Result<()> {
+pub(crate) fn fill(broker: &Broker, count: u64) -> anyhow::Result<()> {
     let records = foreign(count)?.map(|(key, value)| record(key, value));
     broker.append_many(OFFSETS, partition()?, records)?;
     Ok(())
 }
 
 /// Appends what the workers of the group have written up to now, statuses last.
-pub fn settle(broker: &Broker, fleet: &mut Fleet, history: u32) -> anyhow::Result<()> {
+pub(crate) fn settle(broker: &Broker, fleet: &mut Fleet, history: u32) -> anyhow::Result<()> {
     for (key, value) in fleet.configs() {
         broker.append(CONFIG, 0, record(key, value))?;
     }
@@ -126,8 +126,8 @@ pub fn settle(broker: &Broker, fleet: &mut Fleet, history: u32) -> anyhow::Resul
 }
 
 /// An agent that runs in this process until it is dropped.
-pub struct Running {
-    pub published: watch::Receiver<Arc<Published>>,
+pub(crate) struct Running {
+    pub(crate) published: watch::Receiver<Arc<Published>>,
     shutdown: Arc<Shutdown>,
     served: JoinHandle<()>,
 }
@@ -135,7 +135,7 @@ pub struct Running {
 // === impl Running ===
 
 impl Running {
-    pub async fn start(settings: ReadSettings) -> anyhow::Result<Running> {
+    pub(crate) async fn start(settings: ReadSettings) -> anyhow::Result<Running> {
         let plan = Plan {
             groups: vec![settings],
             files: Vec::new(),
@@ -160,7 +160,7 @@ impl Running {
     }
 
     /// Waits until what is published is so; gives how long that took.
-    pub async fn until(
+    pub(crate) async fn until(
         &mut self,
         what: &str,
         is_so: impl Fn(&Published) -> bool,
@@ -184,7 +184,7 @@ impl Running {
     }
 
     /// Waits until the answers about the group may be shown.
-    pub async fn until_fresh(&mut self) -> anyhow::Result<Duration> {
+    pub(crate) async fn until_fresh(&mut self) -> anyhow::Result<Duration> {
         self.until("true answers", |published| {
             published
                 .groups
@@ -194,7 +194,7 @@ impl Running {
         .await
     }
 
-    pub async fn end(self) -> anyhow::Result<()> {
+    pub(crate) async fn end(self) -> anyhow::Result<()> {
         self.shutdown.begin();
         Ok(self.served.await?)
     }
