@@ -22,67 +22,80 @@ const STEP_MS: i64 = 4;
 
 pub(crate) fn run(scale: Scale, report: &mut Report) -> anyhow::Result<()> {
     let count = scale.of(1_000, 200);
-    let same = inputs(0, count)?;
-    let changing = inputs(1, count)?;
-    let first = same.first().map_or(0, value_bytes);
-    report.settings(
-        "records",
-        format!(
-            "{count} of about {first} bytes, in order; 20 workers, 100 connectors, 1,000 tasks"
-        ),
-    );
     report.settings(
         "both sides",
-        "processor time of one thread; the yardstick decodes each member and looks at no task",
+        "processor time of one thread; the yardstick decodes each member and keeps nothing",
     );
+    let layouts = [
+        ("tasks dealt out as Connect does", Fleet::new as Deal),
+        ("a connector's tasks together", Fleet::together as Deal),
+    ];
     let mask = NameMask::new(b"a key of the benchmark");
-    let budget = "≥ 20,000 records/s/core";
-    for (what, inputs, mask) in [
-        ("members unchanged", &same, None),
-        ("every member changing", &changing, None),
-        (
-            "every member changing, names masked",
-            &changing,
-            Some(&mask),
-        ),
-    ] {
-        let (mut derived, mut decoded) = (Vec::new(), Vec::new());
-        for _ in 0..scale.of(7, 3) {
-            decoded.push(per_s(inputs, |inputs| inputs.iter().for_each(decode)));
-            derived.push(per_s(inputs, |inputs| derive(inputs, mask)));
-        }
-        let ratio = Spread::of_ratios(&derived, &decoded);
-        let (derived, decoded) = (Spread::of(&derived), Spread::of(&decoded));
-        let held = match mask {
-            None => Held::of(derived.median >= 20_000.0),
-            Some(_) => Held::None,
-        };
-        report.row(
-            format!("decode + derive, {what}"),
-            (
-                format!(
-                    "{}, {} of the yardstick",
-                    spread(derived, "/s/core"),
-                    short(ratio.median)
-                ),
-                format!("decoding alone: {}/s", short(decoded.median)),
-            ),
-            (
-                if mask.is_none() {
-                    budget
-                } else {
-                    "none; masking is optional"
-                },
-                held,
-            ),
+    for (layout, deal) in layouts {
+        let count = scale.of(1_000, 200);
+        let same = inputs(deal, 0, count)?;
+        let changing = inputs(deal, 1, count)?;
+        let bytes = changing.first().map_or(0, value_bytes);
+        report.settings(
+            layout,
+            format!("{count} records of {bytes} bytes; 20 workers, 100 connectors, 1,000 tasks"),
         );
+        for (what, inputs, mask) in [
+            ("members unchanged", &same, None),
+            ("every member changing", &changing, None),
+            (
+                "every member changing, names masked",
+                &changing,
+                Some(&mask),
+            ),
+        ] {
+            let what = format!("decode + derive, {what}, {layout}");
+            compare(scale, report, what, (inputs, mask));
+        }
     }
     Ok(())
 }
 
+/// Lays out workers, connectors and tasks.
+type Deal = fn(usize, usize, i32) -> Fleet;
+
+fn compare(
+    scale: Scale,
+    report: &mut Report,
+    what: String,
+    (inputs, mask): (&[Input], Option<&NameMask>),
+) {
+    let (mut derived, mut decoded) = (Vec::new(), Vec::new());
+    for _ in 0..scale.of(7, 3) {
+        decoded.push(per_s(inputs, |inputs| inputs.iter().for_each(decode)));
+        derived.push(per_s(inputs, |inputs| derive(inputs, mask)));
+    }
+    let ratio = Spread::of_ratios(&derived, &decoded);
+    let (derived, decoded) = (Spread::of(&derived), Spread::of(&decoded));
+    let (budget, held) = match mask {
+        None => (
+            "≥ 20,000 records/s/core",
+            Held::of(derived.median >= 20_000.0),
+        ),
+        Some(_) => ("none: a mask is an option", Held::None),
+    };
+    report.row(
+        what,
+        (
+            format!(
+                "{}, {} of the yardstick",
+                spread(derived, "/s/core"),
+                short(ratio.median)
+            ),
+            format!("decoding alone: {}/s", short(decoded.median)),
+        ),
+        (budget, held),
+    );
+}
+
 /// Records of rounds that each revoke so much of every member.
-fn inputs(revoke: usize, count: i32) -> anyhow::Result<Vec<Input>> {
-    let mut fleet = Fleet::new(20, 100, 10);
+fn inputs(deal: Deal, revoke: usize, count: i32) -> anyhow::Result<Vec<Input>> {
+    let mut fleet = deal(20, 100, 10);
     let key = Fleet::key()?;
     let mut inputs = Vec::new();
     for number in 0..i64::from(count) {

@@ -31,14 +31,32 @@ pub(crate) struct Fleet {
 // === impl Fleet ===
 
 impl Fleet {
-    /// Work dealt out round-robin, as Connect does.
+    /// Work dealt out round-robin, as Connect does: a worker holds a task of each of many
+    /// connectors, and its claim names all of them.
     pub(crate) fn new(workers: usize, connectors: usize, tasks_each: i32) -> Fleet {
+        Fleet::dealt(workers, (connectors, tasks_each), |place, _| {
+            place % workers
+        })
+    }
+
+    /// All tasks of a connector on one worker: few names to a claim.
+    pub(crate) fn together(workers: usize, connectors: usize, tasks_each: i32) -> Fleet {
+        Fleet::dealt(workers, (connectors, tasks_each), |_, (connector, _)| {
+            connector % workers
+        })
+    }
+
+    fn dealt(
+        workers: usize,
+        (connectors, tasks_each): (usize, i32),
+        worker_of: impl Fn(usize, Item) -> usize,
+    ) -> Fleet {
         let mut held = vec![Vec::new(); workers];
         let connectors_themselves = (0..connectors).map(|connector| (connector, -1));
         let tasks =
             (0..connectors).flat_map(|connector| (0..tasks_each).map(move |t| (connector, t)));
         for (place, item) in connectors_themselves.chain(tasks).enumerate() {
-            held[place % workers].push(item);
+            held[worker_of(place, item)].push(item);
         }
         Fleet {
             names: (0..connectors)

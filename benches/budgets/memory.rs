@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use anyhow::ensure;
+
 use crate::fleet::{Fleet, GROUP};
 use crate::process::{self, Agent};
 use crate::report::{Held, Report, short};
@@ -17,6 +19,7 @@ pub(crate) fn run(scale: Scale, report: &mut Report) -> anyhow::Result<()> {
     let usual = Case {
         name: "3 workers, 100 tasks",
         fleet: Fleet::new(3, 10, 10),
+        tasks: 100,
         history: 50,
         foreign,
         resident_mib_max: 15.0,
@@ -27,6 +30,7 @@ pub(crate) fn run(scale: Scale, report: &mut Report) -> anyhow::Result<()> {
     let large = Case {
         name: "50 workers, 1,000 connectors, 10,000 tasks",
         fleet: Fleet::new(50, 1_000, 10),
+        tasks: 10_000,
         history: scale.of(50, 5),
         foreign,
         resident_mib_max: 64.0,
@@ -39,6 +43,7 @@ pub(crate) fn run(scale: Scale, report: &mut Report) -> anyhow::Result<()> {
 struct Case {
     name: &'static str,
     fleet: Fleet,
+    tasks: u64,
     /// Rounds before the present one.
     history: u32,
     /// Records of other groups before the group's.
@@ -95,6 +100,13 @@ fn measure(scale: Scale, report: &mut Report, mut case: Case) -> anyhow::Result<
         ),
         (case.budget, Held::of(met)),
     );
+    let state: serde_json::Value = serde_json::from_str(&agent.get("/api/v1/state")?)?;
+    let told = state.pointer("/groups/0/configured/connectors");
+    let tasks = told.and_then(|all| all.as_array()).map_or(0, |all| {
+        let tasks = all.iter().filter_map(|one| one["tasks"].as_u64());
+        tasks.sum::<u64>()
+    });
+    ensure!(tasks == case.tasks, "the agent knows of {tasks} tasks");
     drop(agent);
     runtime.block_on(broker.shutdown());
     Ok(())

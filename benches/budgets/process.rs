@@ -20,6 +20,8 @@ pub(crate) struct Agent {
 pub(crate) struct Memory {
     pub(crate) resident_kib: f64,
     pub(crate) peak_kib: f64,
+    /// Of the resident part, what only this process has: its heap and its stacks.
+    pub(crate) own_kib: f64,
 }
 
 // === impl Agent ===
@@ -82,7 +84,7 @@ impl Drop for Agent {
     }
 }
 
-/// `VmRSS` and `VmHWM`.
+/// `VmRSS`, `VmHWM` and `RssAnon`.
 pub(crate) fn memory(pid: u32) -> anyhow::Result<Memory> {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status"))?;
     let kib = |name: &str| -> anyhow::Result<f64> {
@@ -93,6 +95,7 @@ pub(crate) fn memory(pid: u32) -> anyhow::Result<Memory> {
     Ok(Memory {
         resident_kib: kib("VmRSS:")?,
         peak_kib: kib("VmHWM:")?,
+        own_kib: kib("RssAnon:")?,
     })
 }
 

@@ -78,7 +78,7 @@ fn both(
 ) -> anyhow::Result<()> {
     report.settings("both clients", scan::settings_told(&side.settings)?);
     report.settings("broker", side.broker);
-    let rounds = scale.of(5, 2);
+    let rounds = scale.of(if scale.real { 3 } else { 5 }, 2);
     let log = Log {
         topic: side.topic,
         partition: side.partition,
