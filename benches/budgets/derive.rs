@@ -21,7 +21,6 @@ const BASE_MS: i64 = 1_700_000_000_000;
 const STEP_MS: i64 = 4;
 
 pub(crate) fn run(scale: Scale, report: &mut Report) -> anyhow::Result<()> {
-    let count = scale.of(1_000, 200);
     report.settings(
         "both sides",
         "processor time of one thread; the yardstick decodes each member and keeps nothing",

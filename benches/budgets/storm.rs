@@ -23,7 +23,11 @@ const ENDS_EVERY_MS: i64 = 10_000;
 
 pub(crate) fn run(scale: Scale, report: &mut Report) -> anyhow::Result<()> {
     let mut storm = Storm::new()?;
-    report.settings("storm", "250 generations/s, 3 workers, 3 connectors, 9 tasks; one item of each worker moves in every round");
+    report.settings(
+        "storm",
+        "250 generations/s, 3 workers, 3 connectors, 9 tasks; \
+         one item of each worker moves in every round",
+    );
     report.settings(
         "engine",
         "answers projected 20 times a second, ends asked for as the agent does; no reader, no HTTP",
@@ -64,7 +68,8 @@ pub(crate) fn run(scale: Scale, report: &mut Report) -> anyhow::Result<()> {
         "storm: every generation accounted for",
         (
             format!(
-                "{} written: {} completed, {} aborted, {unknown} unknown, {left} not settled yet, {} without a record",
+                "{} written: {} completed, {} aborted, {unknown} unknown, \
+                 {left} not settled yet, {} without a record",
                 storm.records,
                 storm.ended(Outcome::Completed),
                 storm.ended(Outcome::Aborted),
