@@ -7,4 +7,5 @@ mod demo;
 mod late;
 mod live;
 mod masked;
+mod polled;
 mod replays;
