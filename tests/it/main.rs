@@ -4,6 +4,7 @@
 mod cases;
 mod cli;
 mod demo;
+mod incidents;
 mod late;
 mod live;
 mod masked;
