@@ -41,14 +41,18 @@ fn items<'a>(keys: &[&'a str]) -> encode::Items<'a> {
 }
 
 /// What a member said and was told: it keeps what it has.
-fn member_bytes(leader: &str, (worker, owned): Owner<'_>) -> (Vec<u8>, Vec<u8>) {
+fn member_bytes(
+    leader: &str,
+    (worker, owned): Owner<'_>,
+    config_offset: i64,
+) -> (Vec<u8>, Vec<u8>) {
     let (leader_id, leader_url) = (format!("{leader}-1"), format!("http://{leader}:8083/"));
     let said = AssignmentSpec {
         version: 2,
         error: 0,
         leader: &leader_id,
         leader_url: &leader_url,
-        config_offset: 1,
+        config_offset,
         assigned: Some(items(owned)),
         revoked: Some(Vec::new()),
         delay_ms: 0,
@@ -60,7 +64,7 @@ fn member_bytes(leader: &str, (worker, owned): Owner<'_>) -> (Vec<u8>, Vec<u8>) 
     let subscription = encode::subscription(&SubscriptionSpec {
         version: 2,
         url: &format!("http://{worker}:8083/"),
-        config_offset: 1,
+        config_offset,
         claim: Some(said),
     });
     (subscription.unwrap(), encode::assignment(&told).unwrap())
@@ -122,11 +126,16 @@ impl Cluster {
         self.config(group, &format!("commit-{name}"), topics::commit(tasks));
     }
 
+    /// The config offset of workers that have read everything.
+    fn read_by_all(&self, group: &str) -> i64 {
+        self.broker.end_offset(&config_topic(group), 0).unwrap()
+    }
+
     /// The coordinator describes the group so; the first member leads.
     pub(super) fn describe(&self, group: &str, owners: &[Owner<'_>]) {
-        let leader = owners[0].0;
+        let (leader, read) = (owners[0].0, self.read_by_all(group));
         let members = owners.iter().map(|owner| {
-            let (metadata, assignment) = member_bytes(leader, *owner);
+            let (metadata, assignment) = member_bytes(leader, *owner, read);
             GroupMember {
                 member_id: format!("{}-1", owner.0),
                 group_instance_id: None,
@@ -148,10 +157,16 @@ impl Cluster {
     /// The same as a record of the group, and described so.
     pub(super) fn record(&self, group: &str, generation: i32, owners: &[Owner<'_>]) {
         self.describe(group, owners);
+        let read = self.read_by_all(group);
         let leader = format!("{}-1", owners[0].0);
         let bytes: Vec<_> = owners
             .iter()
-            .map(|owner| (format!("{}-1", owner.0), member_bytes(owners[0].0, *owner)))
+            .map(|owner| {
+                (
+                    format!("{}-1", owner.0),
+                    member_bytes(owners[0].0, *owner, read),
+                )
+            })
             .collect();
         let members = bytes.iter().map(|(id, (subscription, assignment))| Member {
             member_id: id,
