@@ -3,30 +3,41 @@
 //! everything that is wrong at once.
 
 mod check;
+mod connection;
 mod describe;
 mod flags;
 #[cfg(test)]
 pub(crate) mod golden;
+mod groups;
 mod load;
 mod mistake;
 mod overlay;
+mod privacy;
 mod properties;
 mod reference;
+mod refused;
 mod secret;
 mod tree;
 mod typed;
 mod validate;
+pub mod web;
+pub mod worker;
 mod yaml;
 
 pub use flags::ConfigFlags;
+pub use groups::Origin;
 pub use load::{Loaded, Override, Sources, load};
 pub use mistake::{Mistake, Mistakes};
 pub use properties::{Judge, Properties};
 pub use reference::{markdown, sample};
+pub use refused::refused;
 pub use secret::Secret;
 pub use tree::{
-    GROUPS_MAX, GroupSeries, LogFormat, LogLevel, Readiness, SERIES_MAX_DEFAULT,
+    GROUPS_MAX, GroupSeries, LogFormat, LogLevel, Probes, Readiness, SERIES_MAX_DEFAULT,
     SUBJECTS_MAX_DEFAULT, Tree,
 };
-pub use typed::{Config, GroupConfig, HttpConfig, KafkaConfig, LogConfig, MetricsConfig};
-pub use validate::{refused, validate};
+pub use typed::{
+    Config, ConnectionConfig, GroupConfig, HttpConfig, KafkaConfig, LogConfig, MetricsConfig,
+    PrivacyConfig,
+};
+pub use validate::validate;

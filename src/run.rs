@@ -2,5 +2,9 @@
 
 pub mod agent;
 pub mod clock;
+pub mod connections;
+pub mod files;
 pub mod group;
+pub mod reloads;
 pub mod shutdown;
+pub mod web;

@@ -56,18 +56,15 @@ pub fn run(args: &CaptureArgs) -> Exit {
         Ok(loaded) => loaded,
         Err(exit) => return exit,
     };
-    let settings = match wiring::readers(&loaded.config) {
-        Ok(readers) if readers.len() > 1 => {
-            tracing::error!("a capture holds one group; name it with --group");
-            return Exit::Config;
-        }
-        Ok(readers) => readers.into_iter().next(),
+    let mut readers = match wiring::readers(&loaded.config) {
+        Ok(readers) => readers,
         Err(mistakes) => {
-            tracing::error!(%mistakes, "configuration no longer holds");
+            eprintln!("{mistakes}");
             return Exit::Config;
         }
     };
-    let Some(settings) = settings else {
+    let (Some(settings), true) = (readers.pop(), readers.is_empty()) else {
+        tracing::error!("a capture holds one group; name it with --group");
         return Exit::Config;
     };
     let kafka = KafkaReleases {

@@ -6,7 +6,7 @@ use clap::Args;
 
 use crate::commands::exit::Exit;
 use crate::commands::wiring;
-use crate::config::ConfigFlags;
+use crate::config::{ConfigFlags, Origin};
 
 /// Print the resolved configuration, secrets hidden
 #[derive(Debug, Args)]
@@ -32,11 +32,34 @@ pub fn run(args: &ConfigArgs, out: &mut impl Write) -> io::Result<Exit> {
             return Ok(Exit::Config);
         }
     };
+    if let Err(mistakes) = wiring::web(&loaded.config.http) {
+        eprintln!("{mistakes}");
+        return Ok(Exit::Config);
+    }
+    for warning in &loaded.warnings {
+        eprintln!("warning: {warning}");
+    }
     if args.check {
         eprintln!("the configuration holds");
         return Ok(Exit::Ok);
     }
     let text = serde_yaml::to_string(&loaded.tree).map_err(io::Error::other)?;
     out.write_all(text.as_bytes())?;
+    out.write_all(origins(&loaded.origins).as_bytes())?;
     Ok(Exit::Ok)
+}
+
+/// Where values come from, as comments: what is printed is still a configuration.
+fn origins(origins: &[Origin]) -> String {
+    let mut out = String::new();
+    if !origins.is_empty() {
+        out.push_str("\n# Not from the file:\n");
+    }
+    for Origin { key, value, source } in origins {
+        let value = value.as_ref().map(|value| format!(" = {value}"));
+        // A value of several lines would end the comment.
+        let value = value.unwrap_or_default().replace(['\n', '\r'], " ");
+        out.push_str(&format!("#   {key}{value}  ({source})\n"));
+    }
+    out
 }

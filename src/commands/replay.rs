@@ -10,7 +10,7 @@ use evenkeel_core::facts::input::Topic;
 use serde::Serialize;
 use thiserror::Error;
 
-use crate::read::capture::{CaptureError, CaptureReader, Header};
+use crate::read::capture::{CaptureError, CaptureReader, Header, Skipped};
 
 /// Why a replay failed.
 #[derive(Debug, Error)]
@@ -53,6 +53,8 @@ enum Line<'a> {
     Deleted { at_ms: i64 },
     /// An input was read to the end it had at start.
     CaughtUp { at_ms: i64, input: Topic },
+    /// What a later release wrote and this one does not know; absent where nothing is.
+    Skipped { kinds: u64, fields: u64 },
     /// What the engine says in the end.
     Answers { answers: &'a Answers },
 }
@@ -77,7 +79,8 @@ pub fn replay(path: &Path, out: impl Write) -> Result<(), ReplayError> {
     )?;
     let mut engine = Engine::new();
     let mut trouble = None;
-    for input in reader {
+    let mut reader = reader;
+    for input in reader.by_ref() {
         match input {
             Ok(input) => {
                 for change in engine.apply(&input) {
@@ -89,6 +92,10 @@ pub fn replay(path: &Path, out: impl Write) -> Result<(), ReplayError> {
                 break;
             }
         }
+    }
+    let Skipped { kinds, fields } = reader.skipped();
+    if kinds > 0 || fields > 0 {
+        line(&mut out, &Line::Skipped { kinds, fields })?;
     }
     line(
         &mut out,

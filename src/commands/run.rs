@@ -17,6 +17,7 @@ use crate::show::view::{AgentStats, BuildInfo, SeriesLimits};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
+  evenkeel run --worker-properties /etc/kafka/connect-distributed.properties
   evenkeel run --bootstrap broker:9092 --group connect-cluster \\
       --config-topic connect-configs --status-topic connect-status
   evenkeel run --config /etc/evenkeel/evenkeel.yaml --listen 127.0.0.1:9790")]
@@ -33,13 +34,13 @@ pub fn run(args: &RunArgs) -> Exit {
         Ok(loaded) => loaded,
         Err(exit) => return exit,
     };
-    start::on_this_thread(watch(&loaded.config)).unwrap_or_else(|error| {
+    start::on_this_thread(watch(&loaded.config, &args.config)).unwrap_or_else(|error| {
         tracing::error!(%error, "runtime not started");
         Exit::Failed
     })
 }
 
-async fn watch(config: &Config) -> Exit {
+async fn watch(config: &Config, flags: &ConfigFlags) -> Exit {
     let mut signals = match Signals::listen() {
         Ok(signals) => signals,
         Err(error) => {
@@ -47,7 +48,7 @@ async fn watch(config: &Config) -> Exit {
             return Exit::Failed;
         }
     };
-    let plan = match plan(config) {
+    let plan = match plan(config, flags) {
         Ok(plan) => plan,
         Err(exit) => return exit,
     };
@@ -89,13 +90,23 @@ pub(super) async fn listen(address: SocketAddr) -> Option<TcpListener> {
     }
 }
 
-fn plan(config: &Config) -> Result<Plan, Exit> {
+fn plan(config: &Config, flags: &ConfigFlags) -> Result<Plan, Exit> {
+    let web = wiring::web(&config.http).map_err(|mistakes| {
+        eprintln!("{mistakes}");
+        Exit::Config
+    })?;
+    if let (Some(web), Some(file)) = (&web, &config.http.web_config_file) {
+        let (tls, basic_auth) = (web.guard().has_tls(), web.guard().has_users());
+        tracing::info!(file = %file.display(), tls, basic_auth, "web configuration in use");
+    }
     let groups = wiring::readers(config).map_err(|mistakes| {
-        tracing::error!(%mistakes, "configuration no longer holds");
+        eprintln!("{mistakes}");
         Exit::Config
     })?;
     Ok(Plan {
         groups,
+        files: wiring::files(config),
+        load: Some(wiring::load_again(flags)),
         readiness: config.http.readiness,
         series: SeriesLimits {
             series_max: config.metrics.series_max,
@@ -104,13 +115,15 @@ fn plan(config: &Config) -> Result<Plan, Exit> {
         },
         agent: AgentStats {
             build: build(),
-            principal: config
-                .kafka
-                .properties
-                .principal(&|name| std::env::var(name).ok()),
+            principals: config
+                .groups
+                .iter()
+                .filter_map(|group| Some((group.group.clone(), group.principal.clone()?)))
+                .collect(),
             ..AgentStats::default()
         },
         http: HttpLimits::default(),
+        web,
     })
 }
 

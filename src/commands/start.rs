@@ -21,6 +21,9 @@ pub(super) fn configured(flags: &ConfigFlags) -> Result<Loaded, Exit> {
     match wiring::configuration(flags) {
         Ok(loaded) => {
             log::start(loaded.config.log);
+            for warning in &loaded.warnings {
+                tracing::warn!("{warning}");
+            }
             Ok(loaded)
         }
         Err(mistakes) => {

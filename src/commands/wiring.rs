@@ -1,11 +1,17 @@
 //! From the configuration to what the agent takes: the one place where a configured
 //! group becomes settings of a reader.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
-use crate::config::{Config, ConfigFlags, GroupConfig, Loaded, Mistakes, Secret, load};
+use crate::config::{
+    self, Config, ConfigFlags, GroupConfig, HttpConfig, Loaded, Mistakes, Secret, load,
+};
 use crate::read::connection::{Connection, Hidden, Properties};
 use crate::read::kafka::{self, ReadError, ReadSettings};
+use crate::read::mask::NameMask;
+use crate::run::connections::{Load, Settings};
+use crate::run::web::Web;
 
 /// Loads the configuration for a command.
 ///
@@ -15,7 +21,9 @@ pub fn configuration(flags: &ConfigFlags) -> Result<Loaded, Mistakes> {
     let vars: Vec<(String, String)> = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect();
-    load(flags, &vars, judged)
+    let loaded = load(flags, &vars, judged)?;
+    mask_key(&loaded.config)?;
+    Ok(loaded)
 }
 
 /// librdkafka judges its own properties, without connecting anywhere.
@@ -42,32 +50,79 @@ fn hidden(properties: &BTreeMap<String, Secret>) -> Properties {
         .collect()
 }
 
+/// The files that the connections depend on. Tokens are read anew for each login.
+#[must_use]
+pub fn files(config: &Config) -> Vec<PathBuf> {
+    let tokens: Vec<&PathBuf> = config
+        .groups
+        .iter()
+        .filter_map(|group| group.connection.token_file.as_ref())
+        .collect();
+    let mut files = config::worker::files(config);
+    files.retain(|file| !tokens.contains(&file));
+    files
+}
+
+/// Reads the configuration again as it was read at start.
+#[must_use]
+pub fn load_again(flags: &ConfigFlags) -> Load {
+    let flags = flags.clone();
+    Load::new(move || {
+        let loaded = configuration(&flags)?;
+        Ok(Settings {
+            groups: readers(&loaded.config)?,
+            files: files(&loaded.config),
+        })
+    })
+}
+
+/// The web configuration, where there is one.
+///
+/// # Errors
+/// All mistakes in it and in the files it names.
+pub fn web(config: &HttpConfig) -> Result<Option<Web>, Mistakes> {
+    let path = config.web_config_file.as_deref();
+    path.map(|path| Web::load(path, config.probes)).transpose()
+}
+
 /// The settings of a reader for each configured group.
 ///
 /// # Errors
-/// References to secrets that lead nowhere any more.
+/// The key that names are masked with cannot be had.
 pub fn readers(config: &Config) -> Result<Vec<ReadSettings>, Mistakes> {
-    let resolved = config
-        .kafka
-        .properties
-        .resolved(&|name| std::env::var(name).ok());
-    let mut properties = hidden(&resolved.map_err(Mistakes)?);
-    properties.insert(
-        "bootstrap.servers".to_owned(),
-        Hidden(config.kafka.bootstrap.clone()),
-    );
-    Ok(config
-        .groups
-        .iter()
-        .map(|group| reader(group, properties.clone()))
+    let own_addresses = own_addresses();
+    let key = mask_key(config)?;
+    let mask = |group| name_mask(key.as_ref(), group);
+    let groups = config.groups.iter();
+    Ok(groups
+        .map(|group| ReadSettings {
+            own_addresses: own_addresses.clone(),
+            mask: config.privacy.mask_names.then(|| mask(group)),
+            ..reader(group)
+        })
         .collect())
 }
 
-fn reader(group: &GroupConfig, properties: Properties) -> ReadSettings {
+/// The key that names are masked with.
+///
+/// # Errors
+/// What is wrong with its file.
+pub fn mask_key(config: &Config) -> Result<Option<Secret>, Mistakes> {
+    let key = config.privacy.mask_key();
+    key.map_err(|mistake| Mistakes(vec![mistake]))
+}
+
+/// The mask of a group's connector names. Without a key the group id serves as one, which
+/// all sidecars have, and so has everybody else.
+pub fn name_mask(key: Option<&Secret>, group: &GroupConfig) -> NameMask {
+    NameMask::new(key.map_or(group.group.as_bytes(), |key| key.expose().as_bytes()))
+}
+
+fn reader(group: &GroupConfig) -> ReadSettings {
     ReadSettings {
         connection: Connection {
-            properties,
-            token_file: None,
+            properties: hidden(&group.connection.properties),
+            token_file: group.connection.token_file.clone(),
         },
         group: group.group.clone(),
         offsets_topic: group.offsets_topic.clone(),
@@ -76,6 +131,19 @@ fn reader(group: &GroupConfig, properties: Properties) -> ReadSettings {
         worker_release: group.worker_release.clone(),
         own_worker: group.own_worker.clone(),
         own_addresses: Vec::new(),
-        worker_settings: Vec::new(),
+        worker_settings: group.worker_settings.clone(),
+        mask: None,
     }
+}
+
+/// The addresses of this machine, without those that only it can reach; in order, so that
+/// they are the same each time. None where the system does not say.
+fn own_addresses() -> Vec<String> {
+    let interfaces = if_addrs::get_if_addrs().unwrap_or_else(|error| {
+        tracing::warn!(%error, "addresses of this machine not known");
+        Vec::new()
+    });
+    let addresses = interfaces.iter().filter(|found| !found.is_loopback());
+    let addresses: BTreeSet<_> = addresses.map(|found| found.ip().to_string()).collect();
+    addresses.into_iter().collect()
 }

@@ -14,6 +14,9 @@ pub struct ConfigFlags {
     /// Configuration file (YAML); EVENKEEL_CONFIG
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
+    /// The properties file of the worker beside the agent
+    #[arg(long, value_name = "FILE")]
+    pub worker_properties: Option<String>,
     /// Brokers to begin with, as host:port
     #[arg(long, value_name = "HOST:PORT,…")]
     pub bootstrap: Option<String>,
@@ -38,6 +41,12 @@ pub struct ConfigFlags {
     /// Where to serve metrics
     #[arg(long, value_name = "ADDR:PORT")]
     pub listen: Option<String>,
+    /// TLS and users of that port, in the format of the Prometheus exporters
+    #[arg(long, visible_alias = "web.config.file", value_name = "FILE")]
+    pub web_config_file: Option<String>,
+    /// Replace connector names by codes
+    #[arg(long)]
+    pub mask_names: bool,
     /// error, warn, info, debug or trace
     #[arg(long, value_name = "LEVEL")]
     pub log_level: Option<String>,
@@ -50,7 +59,8 @@ pub struct ConfigFlags {
 }
 
 /// Key and flag, for those keys that have one of their own.
-pub(super) const FLAGS: [(&str, &str); 10] = [
+pub(super) const FLAGS: [(&str, &str); 13] = [
+    ("groups.worker_properties", "--worker-properties"),
     ("kafka.bootstrap", "--bootstrap"),
     ("groups.group", "--group"),
     ("groups.config_topic", "--config-topic"),
@@ -59,6 +69,8 @@ pub(super) const FLAGS: [(&str, &str); 10] = [
     ("groups.own_worker", "--own-worker"),
     ("groups.worker_release", "--worker-release"),
     ("http.listen", "--listen"),
+    ("http.web_config_file", "--web-config-file"),
+    ("privacy.mask_names", "--mask-names"),
     ("log.level", "--log-level"),
     ("log.format", "--log-format"),
 ];
@@ -69,7 +81,9 @@ impl ConfigFlags {
     /// What the flags set, in the order in which they apply.
     #[must_use]
     pub fn overrides(&self) -> Vec<Override> {
+        let mask_names = self.mask_names.then(|| true.to_string());
         let values = [
+            &self.worker_properties,
             &self.bootstrap,
             &self.group,
             &self.config_topic,
@@ -78,6 +92,8 @@ impl ConfigFlags {
             &self.own_worker,
             &self.worker_release,
             &self.listen,
+            &self.web_config_file,
+            &mask_names,
             &self.log_level,
             &self.log_format,
         ];

@@ -8,12 +8,14 @@ use serde_yaml::{Mapping, Value};
 
 use super::describe::{Describe, Key, Shape};
 use super::flags::ConfigFlags;
+use super::groups::Origin;
 use super::mistake::{Mistake, Mistakes};
 use super::overlay::{self, FILE_VARIABLE};
 use super::properties::Judge;
 use super::tree::Tree;
 use super::typed::Config;
-use super::{check, validate, yaml};
+use super::validate::validate_with;
+use super::{check, connection, groups, yaml};
 
 /// A configuration is pages, not megabytes; more is a mistaken path.
 const FILE_BYTES_MAX: u64 = 1024 * 1024;
@@ -49,6 +51,10 @@ pub struct Loaded {
     pub config: Config,
     /// The file that was read.
     pub file: Option<PathBuf>,
+    /// Where what is not the file's was read.
+    pub origins: Vec<Origin>,
+    /// What may be wrong and keeps nothing from working.
+    pub warnings: Vec<String>,
 }
 
 /// Loads what the flags, these environment variables and the file they name say; `judge`
@@ -102,7 +108,7 @@ fn read(path: &Path) -> Result<String, Mistake> {
 
 impl Sources<'_> {
     /// The configuration these sources make. Reads no file but those that
-    /// `${file:…}` names.
+    /// are named: by `${file:…}`, by `worker_properties`, and by a worker's settings.
     ///
     /// # Errors
     ///
@@ -127,7 +133,7 @@ impl Sources<'_> {
             overlay::put(&mut root, over, &keys, &mut mistakes);
         }
         check::section(&mut root, &keys, "", &mut mistakes);
-        let tree = match deserialized(root) {
+        let mut tree = match deserialized(root) {
             Ok(tree) => tree,
             Err(mistake) => {
                 mistakes.push(mistake);
@@ -138,7 +144,9 @@ impl Sources<'_> {
             let found = self.vars.iter().find(|(known, _)| known == name);
             found.map(|(_, value)| value.clone())
         };
-        let result = validate(&tree, &env);
+        let mut wrong = Vec::new();
+        let workers = groups::fill(&mut tree, self.vars, &env, &mut wrong);
+        let result = validate_with(&tree, &workers, &env);
         // A value that was refused for its form is not also missing.
         let further = result.as_ref().err().map_or(&[][..], |found| &found.0);
         let told: Vec<_> = mistakes
@@ -151,17 +159,33 @@ impl Sources<'_> {
                 .filter(|each| !told.contains(&each.path))
                 .cloned(),
         );
-        let judged = tree.kafka.properties.judged(&env, judge, &mistakes);
+        let is_whole = !workers.has_any();
+        let judged = tree
+            .kafka
+            .properties
+            .judged(&env, judge, &mistakes, is_whole);
         mistakes.extend(judged);
+        mistakes.append(&mut wrong);
+        if let (true, Ok(config)) = (mistakes.is_empty(), &result) {
+            mistakes.extend(connection::judged(config, &workers, judge));
+        }
         for mistake in &mut mistakes {
             name_origin(mistake, &overrides);
+            name_source(mistake, &workers.filled);
         }
         match result {
-            Ok(config) if mistakes.is_empty() => Ok(Loaded {
-                tree,
-                config,
-                file: None,
-            }),
+            Ok(config) if mistakes.is_empty() => {
+                let mut origins = groups::of_overrides(&overrides);
+                origins.extend(workers.filled.iter().cloned());
+                origins.extend(connection::origins(&config, &tree, &workers));
+                Ok(Loaded {
+                    tree,
+                    config,
+                    file: None,
+                    origins,
+                    warnings: workers.warnings,
+                })
+            }
             _ => Err(Mistakes(mistakes)),
         }
     }
@@ -194,6 +218,14 @@ fn name_origin(mistake: &mut Mistake, overrides: &[Override]) {
         let path = mistake.path.replace("[0]", "");
         let last = overrides.iter().rev().find(|over| over.key == path);
         mistake.origin = last.map(|over| over.origin.clone());
+    }
+}
+
+/// Says where a worker's value stands.
+fn name_source(mistake: &mut Mistake, filled: &[Origin]) {
+    if mistake.origin.is_none() {
+        let found = filled.iter().find(|origin| origin.key == mistake.path);
+        mistake.origin = found.map(|origin| origin.source.clone());
     }
 }
 

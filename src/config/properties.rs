@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
+use std::path::PathBuf;
 
 use serde::de::{Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -14,7 +15,8 @@ use super::secret::{HIDDEN, Secret};
 
 /// Names of properties whose values may be shown: how the agent connects, not with
 /// what. A name that is not here is hidden.
-const OPEN: [&str; 13] = [
+const OPEN: [&str; 14] = [
+    "bootstrap.servers",
     "broker.address.family",
     "client.id",
     "debug",
@@ -76,17 +78,19 @@ impl Properties {
         }
     }
 
-    /// What `judge` says of those that are not in `told` already.
+    /// What `judge` says of those that are not in `told` already, and, where they are all
+    /// that a connection is made from, of all together.
     pub(super) fn judged(
         &self,
         env: &dyn Fn(&str) -> Option<String>,
         judge: Judge,
         told: &[Mistake],
+        is_whole: bool,
     ) -> Vec<Mistake> {
         let is_told = |name: &str| told.iter().any(|mistake| mistake.path == path(name));
         let (mut resolved, _) = self.looked_up(env);
         resolved.retain(|name, _| !is_told(name));
-        let all = resolved.len() == self.map.len();
+        let all = is_whole && resolved.len() == self.map.len();
         let found = judge(&resolved).into_iter();
         found
             .filter_map(|(name, why)| match name {
@@ -112,7 +116,7 @@ impl Properties {
     }
 
     /// What the references lead to, and those that lead nowhere.
-    fn looked_up(
+    pub(super) fn looked_up(
         &self,
         env: &dyn Fn(&str) -> Option<String>,
     ) -> (BTreeMap<String, Secret>, Vec<Mistake>) {
@@ -131,13 +135,19 @@ impl Properties {
         (resolved, mistakes)
     }
 
-    /// Who the broker sees, where a user name says so.
-    #[must_use]
-    pub fn principal(&self, env: &dyn Fn(&str) -> Option<String>) -> Option<String> {
-        expand(self.map.get("sasl.username")?.expose(), env).ok()
+    /// The files whose contents a reference puts into a value.
+    pub(super) fn files(&self) -> Vec<PathBuf> {
+        let mut files = Vec::new();
+        for value in self.map.values() {
+            let parts = value.expose().split("${file:").skip(1);
+            let ends = parts.filter_map(|part| part.split_once('}'));
+            files.extend(ends.map(|(file, _)| PathBuf::from(file)));
+        }
+        files
     }
 
-    fn shown<'a>(&'a self, name: &str, value: &'a Secret) -> &'a str {
+    /// The value, if it may be seen.
+    pub(super) fn shown<'a>(name: &str, value: &'a Secret) -> &'a str {
         // A reference tells where a secret is, not what it is.
         let is_reference = value.expose().starts_with("${") && value.expose().ends_with('}');
         if OPEN.contains(&name) || is_reference {
@@ -164,7 +174,7 @@ impl fmt::Debug for Properties {
         f.debug_map()
             .entries(
                 self.iter()
-                    .map(|(name, value)| (name, self.shown(name, value))),
+                    .map(|(name, value)| (name, Self::shown(name, value))),
             )
             .finish()
     }
@@ -174,7 +184,7 @@ impl Serialize for Properties {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(
             self.iter()
-                .map(|(name, value)| (name, self.shown(name, value))),
+                .map(|(name, value)| (name, Self::shown(name, value))),
         )
     }
 }
@@ -293,9 +303,12 @@ fn file(path: &str) -> Result<String, Reference> {
         found: format!("a reference to {path}"),
         expected: format!("a file that can be read: {what}"),
     };
-    let size = fs::metadata(path)
-        .map_err(|error| wrong(error.to_string()))?
-        .len();
+    let about = fs::metadata(path).map_err(|error| wrong(error.to_string()))?;
+    // A device or a pipe may have no end, or never begin.
+    if !about.is_file() {
+        return Err(wrong("it is no regular file".to_owned()));
+    }
+    let size = about.len();
     if size > FILE_BYTES_MAX {
         return Err(wrong(format!(
             "it has {size} bytes, more than {FILE_BYTES_MAX}"

@@ -8,10 +8,14 @@ use super::overlay::variable;
 const SAMPLE_HEAD: &str = "\
 # Every key of evenkeel with its default. A file needs only what differs.
 #
-# Over this file go EVENKEEL_* environment variables, over those go flags. Unknown keys
-# are errors. `evenkeel config --check` tells all mistakes without starting anything.
+# Over this file go EVENKEEL_* environment variables, over those go flags; below it lie
+# the worker's own file and CONNECT_* variables (docs/worker-file.md). Unknown keys are
+# errors. `evenkeel config --check` tells all mistakes without starting anything.
 # Written from the declarations in the code; a test holds it to them.
 ";
+
+/// Of keys without a default: all of them stand in a worker's file, too.
+const REQUIRED: &str = "required where no worker says it";
 
 const REFERENCE_HEAD: &str = "\
 # Configuration
@@ -19,8 +23,9 @@ const REFERENCE_HEAD: &str = "\
 Written from the declarations in the code; do not edit.
 
 A YAML file (`--config FILE` or `EVENKEEL_CONFIG`), then `EVENKEEL_*` environment
-variables, then flags; the later ones win. `--bootstrap`, `--group`, `--config-topic` and
-`--status-topic` are enough without a file. Every key is in `config/evenkeel.yaml` with its
+variables, then flags; the later ones win. Below all of them lie the settings of the worker
+beside the agent ([worker-file.md](worker-file.md)): `--worker-properties FILE` is enough, and
+so are `--bootstrap`, `--group`, `--config-topic` and `--status-topic`. Every key is in `config/evenkeel.yaml` with its
 default.
 
 - Unknown keys, also in the environment, are errors, told with the nearest known one. All
@@ -69,9 +74,17 @@ fn sample_key(out: &mut String, key: &Key, indent: &str, path: &str) {
             "{indent}#  {}\n{indent}{}: {{}}\n",
             key.example, key.name
         )),
-        Shape::Text | Shape::Number | Shape::Word(_) => {
-            let default = key.default.as_deref().unwrap_or("\"\"");
-            out.push_str(&format!("{indent}{}: {default}\n", key.name));
+        Shape::Text | Shape::Number | Shape::Switch | Shape::Word(_) => {
+            match &key.default {
+                // Unset is not the same as set to something.
+                None if !key.required => {
+                    out.push_str(&format!("#{indent}{}: {}\n", key.name, key.example));
+                }
+                default => {
+                    let default = default.as_deref().unwrap_or("\"\"");
+                    out.push_str(&format!("{indent}{}: {default}\n", key.name));
+                }
+            }
         }
     }
 }
@@ -106,10 +119,11 @@ fn facts(key: &Key, path: &str) -> Option<String> {
     match &key.shape {
         Shape::Section(_) | Shape::List(_) | Shape::Map => return None,
         Shape::Word(words) => facts.push(words.join(" | ")),
+        Shape::Switch => facts.push("true | false".to_owned()),
         Shape::Text | Shape::Number => {}
     }
     if key.required {
-        facts.push("required".to_owned());
+        facts.push(REQUIRED.to_owned());
     }
     if key.default.is_none() {
         facts.push(format!("as in {}", key.example));
@@ -151,6 +165,7 @@ fn reference_key(out: &mut String, key: &Key, path: &str) {
     let kind = match &key.shape {
         Shape::Text => "text".to_owned(),
         Shape::Number => "whole number".to_owned(),
+        Shape::Switch => "`true` or `false`".to_owned(),
         Shape::Word(words) => words
             .iter()
             .map(|word| format!("`{word}`"))
@@ -160,7 +175,7 @@ fn reference_key(out: &mut String, key: &Key, path: &str) {
         Shape::Section(_) | Shape::List(_) => "keys".to_owned(),
     };
     let default = match &key.default {
-        _ if key.required => "required".to_owned(),
+        _ if key.required => REQUIRED.to_owned(),
         Some(default) => format!("default `{default}`"),
         None => "unset by default".to_owned(),
     };

@@ -23,6 +23,8 @@ section! {
         groups: Vec<GroupTree> = Vec::new() => "";
         /// Where metrics, probes, the API and the page are served.
         http: HttpTree = HttpTree::default() => "";
+        /// What is hidden from those who see what the agent shows.
+        privacy: PrivacyTree = PrivacyTree::default() => "";
         /// Bounds on what one scrape carries.
         metrics: MetricsTree = MetricsTree::default() => "";
         /// What the agent says on standard error.
@@ -42,12 +44,19 @@ section! {
         /// The agent needs READ and DESCRIBE on three topics and never joins a group.
         /// Properties that would change that are refused.
         properties: Properties = Properties::default() => "sasl.password: ${env:KAFKA_PASSWORD}";
+        /// A file with the token for the SASL mechanism OAUTHBEARER, read anew for each
+        /// login, as Kubernetes keeps one fresh for a service account.
+        token_file: Option<String> = None => "/var/run/secrets/tokens/kafka";
     }
 }
 
 section! {
     /// One Connect cluster.
     pub struct GroupTree {
+        /// The properties file of the worker beside this agent: connection, TLS, SASL, group,
+        /// topics and timings come from it, and from CONNECT_* variables over it, where
+        /// nothing here says otherwise. docs/worker-file.md tells what is read.
+        worker_properties: Option<String> = None => "/etc/kafka/connect-distributed.properties";
         /// The workers' group.id.
         group: String = String::new() => "connect-cluster";
         /// The workers' config.storage.topic.
@@ -75,7 +84,26 @@ section! {
         /// with the reasons, since a sidecar that is not ready takes its worker out of
         /// service; strict is 503.
         readiness: Readiness = Readiness::Lenient => "strict";
+        /// TLS, users and headers of this port: a file in the format of the Prometheus
+        /// exporters (--web.config.file works, too), see docs/security.md. It and the
+        /// files it names are watched, and a change is taken up without a restart.
+        web_config_file: Option<String> = None => "/etc/evenkeel/web.yml";
+        /// What /livez and /readyz answer to those who do not say who they are, where the
+        /// web configuration file has users: open is the status alone, since a kubelet
+        /// knows no password; protected is 401, as all other paths answer.
+        probes: Probes = Probes::Open => "protected";
     }
+}
+
+words! {
+    /// What probes answer to those who do not say who they are.
+    pub enum Probes {
+        /// The status, without reasons.
+        Open = "open",
+        /// 401.
+        Protected = "protected",
+    }
+    default Open
 }
 
 words! {
@@ -87,6 +115,20 @@ words! {
         Strict = "strict",
     }
     default Lenient
+}
+
+section! {
+    /// What is hidden.
+    pub struct PrivacyTree {
+        /// Whether connector names are replaced by codes (c-1f0a3b5c7d9e) as soon as they are
+        /// read: in metrics, the API, the page, the log and captures. evenkeel mask NAME tells
+        /// the code of a name. docs/security.md says what stays readable.
+        mask_names: bool = false => "true";
+        /// The file with the key that the codes are made with, the same for all sidecars of a
+        /// cluster: at least 16 characters, its last line end left out. Without one the
+        /// group.id serves, and whoever knows it can test a guessed name.
+        mask_key_file: Option<String> = None => "/etc/evenkeel/mask.key";
+    }
 }
 
 section! {

@@ -1,9 +1,14 @@
 //! The configuration after every check: what the agent runs on.
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use evenkeel_core::facts::input::WorkerSetting;
 
 use super::properties::Properties;
-use super::tree::{GroupSeries, LogFormat, LogLevel, Readiness};
+use super::secret::Secret;
+use super::tree::{GroupSeries, LogFormat, LogLevel, Probes, Readiness};
 
 /// A configuration without mistakes.
 #[derive(Debug, Clone, PartialEq)]
@@ -14,6 +19,8 @@ pub struct Config {
     pub groups: Vec<GroupConfig>,
     /// Where things are served.
     pub http: HttpConfig,
+    /// What is hidden.
+    pub privacy: PrivacyConfig,
     /// Bounds on a scrape.
     pub metrics: MetricsConfig,
     /// What is written.
@@ -27,6 +34,8 @@ pub struct KafkaConfig {
     pub bootstrap: String,
     /// Further properties of librdkafka, none of those that the agent decides.
     pub properties: Properties,
+    /// A file with the token for OAUTHBEARER.
+    pub token_file: Option<PathBuf>,
 }
 
 /// One Connect cluster.
@@ -44,15 +53,45 @@ pub struct GroupConfig {
     pub own_worker: Option<String>,
     /// The Kafka release of the workers.
     pub worker_release: Option<String>,
+    /// How the cluster of this group is reached.
+    pub connection: ConnectionConfig,
+    /// Whom the brokers see, as Kafka names a principal, where the settings say so.
+    pub principal: Option<String>,
+    /// The clocks of the worker beside the agent, from its own settings.
+    pub worker_settings: Vec<WorkerSetting>,
+    /// Every file that this group's settings were read from or name.
+    pub files: Vec<PathBuf>,
+}
+
+/// How a cluster is reached, and as whom: everything looked up.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ConnectionConfig {
+    /// Properties of librdkafka, `bootstrap.servers` among them.
+    pub properties: BTreeMap<String, Secret>,
+    /// A file with the token for OAUTHBEARER, which librdkafka has no property for.
+    pub token_file: Option<PathBuf>,
 }
 
 /// Where things are served.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HttpConfig {
     /// Address and port.
     pub listen: SocketAddr,
     /// What `/readyz` answers while not everything is seen.
     pub readiness: Readiness,
+    /// The web configuration file.
+    pub web_config_file: Option<PathBuf>,
+    /// What probes answer to those who do not say who they are.
+    pub probes: Probes,
+}
+
+/// What is hidden.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PrivacyConfig {
+    /// Whether connector names are masked.
+    pub mask_names: bool,
+    /// The file with the key for it.
+    pub mask_key_file: Option<String>,
 }
 
 /// Bounds on a scrape.

@@ -4,11 +4,20 @@
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 
+use super::connection;
+use super::groups::Workers;
 use super::mistake::{Mistake, Mistakes, quoted};
 use super::properties::{Properties, path};
-use super::tree::{GROUPS_MAX, GroupTree, HttpTree, KafkaTree, LogTree, MetricsTree, Tree};
-use super::typed::{Config, GroupConfig, HttpConfig, KafkaConfig, LogConfig, MetricsConfig};
+use super::refused::{JAVA, refused};
+use super::tree::{
+    GROUPS_MAX, GroupTree, HttpTree, KafkaTree, LogTree, MetricsTree, PrivacyTree, Tree,
+};
+use super::typed::{
+    Config, ConnectionConfig, GroupConfig, HttpConfig, KafkaConfig, LogConfig, MetricsConfig,
+    PrivacyConfig,
+};
 
 /// Longest topic name (`org.apache.kafka.common.internals.Topic`).
 const TOPIC_CHARS_MAX: usize = 249;
@@ -17,125 +26,79 @@ const SERIES_MIN: usize = 1_000;
 const SERIES_LIMIT: usize = 1_000_000;
 const SUBJECTS_LIMIT: usize = 10_000;
 
-/// Properties that the agent decides, or must not have, and why.
-const REFUSED: [(&str, &str); 14] = [
-    ("bootstrap.servers", "set kafka.bootstrap"),
-    ("metadata.broker.list", "set kafka.bootstrap"),
-    (
-        "group.id",
-        "the agent has one of its own, which never joins and never commits",
-    ),
-    ("group.instance.id", "the agent never joins a group"),
-    ("group.protocol", "the agent never joins a group"),
-    ("enable.auto.commit", "the agent never commits"),
-    ("enable.auto.offset.store", "the agent never commits"),
-    (
-        "enable.partition.eof",
-        "the agent decides how it finds the end of a topic",
-    ),
-    (
-        "isolation.level",
-        "each topic needs its own: offsets uncommitted, config committed",
-    ),
-    ("auto.offset.reset", "the agent decides where it reads"),
-    ("auto.commit.enable", "the agent never commits"),
-    (
-        "client.rack",
-        "a follower's end of the log is not the leader's, on which every proof rests",
-    ),
-    ("plugin.library.paths", "nothing is loaded into the agent"),
-    (
-        "allow.auto.create.topics",
-        "the agent never changes the cluster",
-    ),
-];
-
-/// Properties of Java clients that librdkafka does not take, and what to set instead.
-const JAVA: [(&str, &str); 8] = [
-    ("sasl.jaas.config", "set sasl.username and sasl.password"),
-    (
-        "ssl.truststore.location",
-        "convert it to PEM and set ssl.ca.location",
-    ),
-    (
-        "ssl.truststore.password",
-        "a PEM file for ssl.ca.location has none",
-    ),
-    (
-        "ssl.truststore.type",
-        "convert it to PEM and set ssl.ca.location",
-    ),
-    ("ssl.truststore.certificates", "set ssl.ca.pem"),
-    (
-        "ssl.keystore.type",
-        "ssl.keystore.location takes PKCS#12, ssl.key.location PEM",
-    ),
-    (
-        "sasl.login.callback.handler.class",
-        "a Java class cannot be loaded here",
-    ),
-    (
-        "sasl.client.callback.handler.class",
-        "a Java class cannot be loaded here",
-    ),
-];
-
-/// Why the agent refuses a property of librdkafka: it would make the agent more than an
-/// observer, or what it says untrue. `None` for all that a person may set.
-#[must_use]
-pub fn refused(property: &str) -> Option<&'static str> {
-    if property.starts_with("test.mock.") {
-        return Some("the agent watches a real cluster");
-    }
-    let refused = REFUSED.iter().find(|(refused, _)| *refused == property);
-    refused.map(|(_, why)| *why)
-}
-
 /// Checks a tree.
 ///
 /// # Errors
 ///
 /// All mistakes, in the order of the tree.
 pub fn validate(tree: &Tree, env: &dyn Fn(&str) -> Option<String>) -> Result<Config, Mistakes> {
+    validate_with(tree, &Workers::default(), env)
+}
+
+/// As [`validate`], with what the workers say, which the tree is filled with already.
+pub(super) fn validate_with(
+    tree: &Tree,
+    workers: &Workers,
+    env: &dyn Fn(&str) -> Option<String>,
+) -> Result<Config, Mistakes> {
     let mut mistakes = Vec::new();
+    let whole = tree;
     let Tree {
         kafka,
         groups,
         http,
+        privacy,
         metrics,
         log,
     } = tree;
-    let kafka = of_kafka(kafka, env, &mut mistakes);
+    let kafka = of_kafka(kafka, workers, env, &mut mistakes);
     let groups = of_groups(groups, &mut mistakes);
     let http = of_http(http, &mut mistakes);
+    let PrivacyTree {
+        mask_names,
+        mask_key_file,
+    } = privacy;
     let metrics = of_metrics(metrics, &mut mistakes);
     let LogTree { level, format } = *log;
+    mistakes.extend(connection::mistakes(whole, workers, env));
     match (mistakes.is_empty(), http) {
-        (true, Some(http)) => Ok(Config {
-            kafka,
-            groups,
-            http,
-            metrics,
-            log: LogConfig { level, format },
-        }),
+        (true, Some(http)) => {
+            let mut config = Config {
+                kafka,
+                groups,
+                http,
+                privacy: PrivacyConfig {
+                    mask_names: *mask_names,
+                    mask_key_file: mask_key_file.clone(),
+                },
+                metrics,
+                log: LogConfig { level, format },
+            };
+            connection::complete(&mut config, whole, workers, env);
+            Ok(config)
+        }
         _ => Err(Mistakes(mistakes)),
     }
 }
 
 fn of_kafka(
     tree: &KafkaTree,
+    workers: &Workers,
     env: &dyn Fn(&str) -> Option<String>,
     mistakes: &mut Vec<Mistake>,
 ) -> KafkaConfig {
     let KafkaTree {
         bootstrap,
         properties,
+        token_file,
     } = tree;
     const PATH: &str = "kafka.bootstrap";
     if bootstrap.is_empty() {
-        let expected = "at least one broker as host:port";
-        let hint = "--bootstrap broker-1:9092";
-        mistakes.push(Mistake::new(PATH, "nothing", expected).hint(hint));
+        if !workers.have_brokers() {
+            let expected = "at least one broker as host:port";
+            let hint = "--bootstrap broker-1:9092, or --worker-properties FILE";
+            mistakes.push(Mistake::new(PATH, "nothing", expected).hint(hint));
+        }
     } else {
         let wrong = bootstrap
             .split(',')
@@ -152,6 +115,7 @@ fn of_kafka(
     KafkaConfig {
         bootstrap: bootstrap.clone(),
         properties: properties.clone(),
+        token_file: token_file.as_ref().map(PathBuf::from),
     }
 }
 
@@ -183,7 +147,8 @@ fn of_groups(groups: &[GroupTree], mistakes: &mut Vec<Mistake>) -> Vec<GroupConf
     if groups.is_empty() {
         let mistake = Mistake::new("groups", "nothing", "at least one Connect group");
         mistakes.push(mistake.hint(
-            "--group connect-cluster --config-topic connect-configs --status-topic connect-status",
+            "--worker-properties connect-distributed.properties, or \
+             --group connect-cluster --config-topic connect-configs --status-topic connect-status",
         ));
     }
     if groups.len() > GROUPS_MAX {
@@ -210,6 +175,7 @@ fn of_groups(groups: &[GroupTree], mistakes: &mut Vec<Mistake>) -> Vec<GroupConf
 
 fn of_group(index: usize, tree: &GroupTree, mistakes: &mut Vec<Mistake>) -> GroupConfig {
     let GroupTree {
+        worker_properties: _,
         group,
         config_topic,
         status_topic,
@@ -278,11 +244,22 @@ fn of_group(index: usize, tree: &GroupTree, mistakes: &mut Vec<Mistake>) -> Grou
         offsets_topic: offsets_topic.clone(),
         own_worker: own_worker.clone(),
         worker_release: worker_release.clone(),
+        connection: ConnectionConfig::default(),
+        principal: None,
+        worker_settings: Vec::new(),
+        files: Vec::new(),
     }
 }
 
 fn of_http(tree: &HttpTree, mistakes: &mut Vec<Mistake>) -> Option<HttpConfig> {
-    let HttpTree { listen, readiness } = tree;
+    let HttpTree {
+        listen,
+        readiness,
+        web_config_file,
+        probes,
+    } = tree;
+    // An empty one is none, as an empty variable is.
+    let web_config_file = web_config_file.as_ref().filter(|path| !path.is_empty());
     // `:9790` is how exporters write "all interfaces".
     let text = match listen.strip_prefix(':') {
         Some(port) => format!("0.0.0.0:{port}"),
@@ -292,6 +269,8 @@ fn of_http(tree: &HttpTree, mistakes: &mut Vec<Mistake>) -> Option<HttpConfig> {
         Ok(listen) => Some(HttpConfig {
             listen,
             readiness: *readiness,
+            web_config_file: web_config_file.map(PathBuf::from),
+            probes: *probes,
         }),
         Err(_) => {
             let expected = "ADDR:PORT with an IP address";
@@ -327,7 +306,7 @@ fn of_metrics(tree: &MetricsTree, mistakes: &mut Vec<Mistake>) -> MetricsConfig 
 
 /// `host:port`, with an IPv6 address in brackets. librdkafka would take a bare host
 /// with port 9092; written out, it is no surprise.
-fn is_broker(text: &str) -> bool {
+pub(super) fn is_broker(text: &str) -> bool {
     let Some((host, port)) = text.rsplit_once(':') else {
         return false;
     };

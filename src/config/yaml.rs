@@ -13,6 +13,8 @@ const BRACKETS_MAX: usize = 1_000;
 
 /// The value of a document; null for an empty one.
 pub(super) fn parse(text: &str) -> Result<Value, Mistake> {
+    // Some editors put a byte order mark before everything.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let wrong = |error: &serde_yaml::Error| {
         // Only where, not what: the text of the error may quote the file.
         let place = error

@@ -71,7 +71,7 @@ pub enum CaptureError {
         reason: String,
     },
     /// A later release wrote it.
-    #[error("capture version {found} is not supported, this release reads up to version {VERSION}")]
+    #[error("capture version {found} is not supported, this release reads versions 1 to {VERSION}")]
     UnsupportedVersion {
         /// What the header says.
         found: u64,

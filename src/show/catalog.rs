@@ -44,6 +44,8 @@ pub static ALL: &[&Family] = &[
     &FINDING_INFO,
     &SERIES,
     &SERIES_DROPPED,
+    &CERTIFICATE_EXPIRY,
+    &CONFIG_RELOADS,
     &BUILD_INFO,
     &PROCESS_CPU,
     &PROCESS_OPEN_FDS,

@@ -63,11 +63,13 @@ pub enum Why {
     Contradicted,
 }
 
-/// Findings that say that an input is another one than the group's.
-const CONTRADICTIONS: [(&str, Topic); 3] = [
-    ("topic_swapped", Topic::Config),
-    ("config_partitions", Topic::Config),
-    ("config_offset_beyond_end", Topic::Config),
+/// Findings that say that an input is another one than the group's: a topic that is not
+/// what the group works with, or a group that nobody has heard of.
+const CONTRADICTIONS: [&str; 4] = [
+    "topic_swapped",
+    "config_partitions",
+    "config_offset_beyond_end",
+    "group_absent",
 ];
 
 /// The health of `answers` at `now`. The engine has said whether they were true when
@@ -99,20 +101,38 @@ pub fn health(answers: &Answers, now: ArrivalTime) -> Health {
             why: Why::HistoryIncomplete,
         });
     }
-    let contradicted = CONTRADICTIONS
-        .iter()
-        .find(|(name, _)| answers.findings.iter().any(|found| found.finding == *name));
-    if let (true, Some((_, topic))) = (current, contradicted) {
-        reasons.push(Reason {
-            about: About::Topic(*topic),
-            why: Why::Contradicted,
-        });
+    if current {
+        reasons.extend(contradicted(answers));
     }
     Health {
         current,
         trusted: current && reasons.is_empty(),
         reasons,
     }
+}
+
+/// The inputs that findings say are other ones than the group's, each once.
+fn contradicted(answers: &Answers) -> Vec<Reason> {
+    let is_named = |finding: &str, subject: &str| {
+        let mut findings = answers.findings.iter();
+        findings.any(|found| found.finding == finding && found.subject == subject)
+    };
+    let settings = &answers.settings;
+    let names = [
+        (Topic::Offsets, &settings.group),
+        (Topic::Config, &settings.config_topic),
+        (Topic::Status, &settings.status_topic),
+    ];
+    let about = |(topic, name): (Topic, &String)| {
+        CONTRADICTIONS
+            .iter()
+            .any(|finding| is_named(finding, name))
+            .then_some(Reason {
+                about: About::Topic(topic),
+                why: Why::Contradicted,
+            })
+    };
+    names.into_iter().filter_map(about).collect()
 }
 
 fn is_recent(confirmed: Option<ArrivalTime>, now: ArrivalTime) -> bool {

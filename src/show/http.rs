@@ -1,6 +1,14 @@
 //! The HTTP/1 server: connections, their bounds, an orderly end. The only file that
-//! knows hyper; what is answered is `routes`.
+//! knows hyper; what is answered is `routes`, to whom is `guard`.
 
+#[cfg(test)]
+pub(crate) mod certs;
+mod door;
+mod gate;
+mod guard;
+mod tls;
+
+use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::future::Future;
 use std::io;
@@ -10,23 +18,30 @@ use std::time::Duration;
 use bytes::Bytes;
 use http_body_util::Full;
 use hyper::body::Incoming;
-use hyper::header::{ACCEPT, ALLOW, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE};
-use hyper::header::{HeaderName, HeaderValue, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS};
+use hyper::header::{ACCEPT, ALLOW, AUTHORIZATION, CACHE_CONTROL, CONTENT_SECURITY_POLICY};
+use hyper::header::{CONTENT_TYPE, HeaderName, HeaderValue, REFERRER_POLICY, RETRY_AFTER};
+use hyper::header::{WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS};
+use hyper::rt::{Read, Write};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::{Notify, Semaphore, watch};
 use tokio::task::JoinSet;
 use tracing::{debug, warn};
 
+pub use crate::show::http::gate::Checks;
+pub use crate::show::http::guard::Guard;
+use crate::show::http::guard::Pass;
+pub use crate::show::http::tls::{Material, Tls, TlsError};
 use crate::show::routes::{Ask, Reply, Site};
 
 /// Bounds of the server. Scrapers, probes and a person's browser fit many times over.
 #[derive(Debug, Clone, Copy)]
 pub struct HttpLimits {
-    /// Connections served at once; further ones wait in the kernel's queue.
+    /// Connections served at once. For one more, the one that came first has to leave: a
+    /// probe gets in, whoever else holds connections open.
     pub connections_max: usize,
     /// Time for a request's head, and for the pause between two requests.
     pub head_time_max: Duration,
@@ -35,9 +50,16 @@ pub struct HttpLimits {
     /// Age at which a connection is closed after its current answer, so that a client
     /// that does not read cannot hold its place.
     pub connection_age_max: Duration,
+    /// Time for a TLS handshake.
+    pub handshake_time_max: Duration,
+    /// Handshakes at once; further ones wait within their time.
+    pub handshakes_max: usize,
     /// Time that connections get to end at shutdown and at their greatest age.
     pub drain_time_max: Duration,
 }
+
+/// How long a connection that has to leave may finish the answer it is at.
+const LEAVE_TIME_MAX: Duration = Duration::from_millis(500);
 
 /// Pause after a failed accept, usually for want of file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(200);
@@ -45,43 +67,69 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(200);
 /// Nothing is loaded from elsewhere, nothing runs: a page with styles of its own.
 const PAGE_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// Serves `site` on `listener` until `shutdown` is ready, then lets connections end.
+/// What a connection is served with.
+#[derive(Clone)]
+struct Desk {
+    site: Arc<Site>,
+    guards: watch::Receiver<Arc<Guard>>,
+    limits: HttpLimits,
+    handshakes: Arc<Semaphore>,
+}
+
+/// Serves `site` on `listener` until `shutdown` is ready, then lets connections end. The
+/// newest of `guards` stands before it.
 pub async fn serve(
     listener: TcpListener,
     site: Arc<Site>,
+    guards: watch::Receiver<Arc<Guard>>,
     limits: HttpLimits,
     shutdown: impl Future<Output = ()>,
 ) {
     let places = Arc::new(Semaphore::new(limits.connections_max));
+    let desk = Desk {
+        site,
+        guards,
+        limits,
+        handshakes: Arc::new(Semaphore::new(limits.handshakes_max)),
+    };
     let (ending, _) = watch::channel(false);
     let mut connections = JoinSet::new();
     tokio::pin!(shutdown);
+    // Those that are served, and perhaps some that ended, in the order they came.
+    let mut guests: VecDeque<Arc<Notify>> = VecDeque::new();
     loop {
-        // A place first: without one, a further connection is not even accepted.
+        let accepted = tokio::select! {
+            () = &mut shutdown => break,
+            accepted = listener.accept() => accepted,
+        };
+        while connections.try_join_next().is_some() {}
+        let stream = match accepted {
+            Ok((stream, _)) => stream,
+            Err(error) => {
+                pause_after(&error).await;
+                continue;
+            }
+        };
+        guests.retain(|leave| Arc::strong_count(leave) > 1);
+        if places.available_permits() == 0
+            && let Some(first) = guests.pop_front()
+        {
+            first.notify_one();
+        }
         let place = tokio::select! {
             () = &mut shutdown => break,
             place = Arc::clone(&places).acquire_owned() => place,
         };
         // Never closed; were it, there would be no more places.
         let Ok(place) = place else { break };
-        let accepted = tokio::select! {
-            () = &mut shutdown => break,
-            accepted = listener.accept() => accepted,
-        };
-        while connections.try_join_next().is_some() {}
-        match accepted {
-            Ok((stream, _)) => {
-                let site = Arc::clone(&site);
-                let ending = ending.subscribe();
-                connections.spawn(async move {
-                    connection(stream, site, limits, ending).await;
-                    drop(place);
-                });
-            }
-            Err(error) => {
-                pause_after(&error).await;
-            }
-        }
+        let leave = Arc::new(Notify::new());
+        guests.push_back(Arc::clone(&leave));
+        let desk = desk.clone();
+        let ending = ending.subscribe();
+        connections.spawn(async move {
+            connection(stream, desk, ending, &leave).await;
+            drop(place);
+        });
     }
     drop(listener);
     ending.send_replace(true);
@@ -105,36 +153,65 @@ async fn pause_after(error: &io::Error) {
 /// Serves one connection to its end.
 async fn connection(
     stream: TcpStream,
-    site: Arc<Site>,
-    limits: HttpLimits,
+    desk: Desk,
     mut ending: watch::Receiver<bool>,
+    leave: &Notify,
 ) {
     // An answer is written at once, so waiting to fill packets only delays it. A
     // socket that refuses the option is as good as one that is already closed.
     if stream.set_nodelay(true).is_err() {
         return;
     }
+    let guard = newest(&desk.guards);
+    let Some(tls) = &guard.tls else {
+        return requests(TokioIo::new(stream), desk, ending, leave).await;
+    };
+    let opened = tokio::select! {
+        opened = door::open(stream, tls, desk.limits, &desk.handshakes) => opened,
+        _ = ending.wait_for(|ending| *ending) => None,
+        () = leave.notified() => None,
+    };
+    // What replaced it meanwhile is for the next connection; nothing holds it longer.
+    drop(guard);
+    if let Some(stream) = opened {
+        requests(TokioIo::new(stream), desk, ending, leave).await;
+    }
+}
+
+fn newest(guards: &watch::Receiver<Arc<Guard>>) -> Arc<Guard> {
+    Arc::clone(&guards.borrow())
+}
+
+/// Answers the requests of an open connection.
+async fn requests(
+    stream: impl Read + Write + Unpin,
+    desk: Desk,
+    mut ending: watch::Receiver<bool>,
+    leave: &Notify,
+) {
+    let limits = desk.limits;
     let service = service_fn(move |request: Request<Incoming>| {
-        let site = Arc::clone(&site);
-        async move { Ok::<_, Infallible>(respond(&site, &request)) }
+        let desk = desk.clone();
+        async move { Ok::<_, Infallible>(respond(&desk, &request).await) }
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(limits.head_time_max)
         .max_buf_size(limits.head_bytes_max)
         .keep_alive(true)
-        .serve_connection(TokioIo::new(stream), service);
+        .serve_connection(stream, service);
     tokio::pin!(connection);
     let ended = tokio::select! {
-        result = connection.as_mut() => Some(result),
-        () = tokio::time::sleep(limits.connection_age_max) => None,
-        _ = ending.wait_for(|ending| *ending) => None,
+        result = connection.as_mut() => Ok(result),
+        () = tokio::time::sleep(limits.connection_age_max) => Err(limits.drain_time_max),
+        _ = ending.wait_for(|ending| *ending) => Err(limits.drain_time_max),
+        () = leave.notified() => Err(LEAVE_TIME_MAX.min(limits.drain_time_max)),
     };
     let ended = match ended {
-        Some(result) => Ok(result),
-        None => {
+        Ok(result) => Ok(result),
+        Err(time_max) => {
             connection.as_mut().graceful_shutdown();
-            tokio::time::timeout(limits.drain_time_max, connection).await
+            tokio::time::timeout(time_max, connection).await
         }
     };
     match ended {
@@ -144,16 +221,48 @@ async fn connection(
     }
 }
 
-fn respond(site: &Site, request: &Request<Incoming>) -> Response<Full<Bytes>> {
-    let accept = request.headers().get_all(ACCEPT).iter();
-    let accept: Vec<_> = accept.filter_map(|value| value.to_str().ok()).collect();
-    let reply = site.answer(Ask {
-        method: request.method().as_str(),
-        path: request.uri().path(),
-        query: request.uri().query().unwrap_or_default(),
-        accept: &accept.join(","),
-    });
-    response(reply)
+async fn respond(desk: &Desk, request: &Request<Incoming>) -> Response<Full<Bytes>> {
+    let guard = newest(&desk.guards);
+    let path = request.uri().path();
+    let said = request.headers().get_all(AUTHORIZATION).iter();
+    let said: Vec<_> = said.map(HeaderValue::as_bytes).collect();
+    let pass = guard.judge(path, &said).await;
+    let mut response = match pass {
+        Pass::All | Pass::Brief => {
+            let accept = request.headers().get_all(ACCEPT).iter();
+            let accept: Vec<_> = accept.filter_map(|value| value.to_str().ok()).collect();
+            response(desk.site.answer(Ask {
+                method: request.method().as_str(),
+                path,
+                query: request.uri().query().unwrap_or_default(),
+                accept: &accept.join(","),
+                brief: pass == Pass::Brief,
+            }))
+        }
+        Pass::Refused => refusal(
+            Reply::plain(401, "a user and a password are needed here\n"),
+            WWW_AUTHENTICATE,
+            "Basic realm=\"evenkeel\", charset=\"UTF-8\"",
+        ),
+        Pass::Busy => refusal(
+            Reply::plain(503, "too many passwords are being checked\n"),
+            RETRY_AFTER,
+            "1",
+        ),
+    };
+    for (name, value) in &guard.headers {
+        response.headers_mut().insert(name, value.clone());
+    }
+    response
+}
+
+/// An answer that says no, with the header that says what to do.
+fn refusal(reply: Reply, name: HeaderName, value: &'static str) -> Response<Full<Bytes>> {
+    let mut response = response(reply);
+    response
+        .headers_mut()
+        .insert(name, HeaderValue::from_static(value));
+    response
 }
 
 fn response(reply: Reply) -> Response<Full<Bytes>> {
@@ -186,6 +295,8 @@ impl Default for HttpLimits {
             head_time_max: Duration::from_secs(5),
             head_bytes_max: 16 * 1024,
             connection_age_max: Duration::from_secs(300),
+            handshake_time_max: Duration::from_secs(5),
+            handshakes_max: 16,
             drain_time_max: Duration::from_secs(5),
         }
     }

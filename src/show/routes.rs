@@ -42,6 +42,8 @@ pub struct Ask<'a> {
     pub query: &'a str,
     /// The `Accept` header.
     pub accept: &'a str,
+    /// Whether a probe is told its status alone, since nobody knows who asks.
+    pub brief: bool,
 }
 
 /// An answer.
@@ -99,23 +101,15 @@ impl Site {
                 "{} is not possible here: nothing can be changed, only read with GET or HEAD\n",
                 ask.method
             );
-            return Reply {
-                status: 405,
-                content_type: PLAIN,
-                body,
-            };
+            return Reply::plain(405, body);
         }
         match ask.path {
             "/" => self.page(),
             "/metrics" => self.metrics(ask.accept),
             "/livez" => self.live(),
-            "/readyz" => self.ready(),
+            "/readyz" => self.ready(ask.brief),
             "/api/v1/state" => self.state(ask.query),
-            path => Reply {
-                status: 404,
-                content_type: PLAIN,
-                body: format!("no {path} here; there is\n\n{PATHS}"),
-            },
+            path => Reply::plain(404, format!("no {path} here; there is\n\n{PATHS}")),
         }
     }
 
@@ -154,15 +148,15 @@ impl Site {
             ),
             Some(_) => (200, "ok\n".to_owned()),
         };
-        Reply {
-            status,
-            content_type: PLAIN,
-            body,
-        }
+        Reply::plain(status, body)
     }
 
-    fn ready(&self) -> Reply {
-        let (ready, body) = api::ready(&self.published(), (self.now)());
+    fn ready(&self, brief: bool) -> Reply {
+        let (ready, whole) = api::ready(&self.published(), (self.now)());
+        let body = match brief {
+            true => format!("{{\"ready\":{ready}}}\n"),
+            false => whole,
+        };
         let status = match self.readiness {
             Readiness::Strict if !ready => 503,
             Readiness::Strict | Readiness::Lenient => 200,
@@ -208,6 +202,16 @@ impl std::fmt::Debug for Site {
 // === impl Reply ===
 
 impl Reply {
+    /// A text for people.
+    #[must_use]
+    pub fn plain(status: u16, body: impl Into<String>) -> Self {
+        Self {
+            status,
+            content_type: PLAIN,
+            body: body.into(),
+        }
+    }
+
     /// The methods to name in an `Allow` header, where the method was the mistake.
     #[must_use]
     pub fn allow(&self) -> Option<&'static str> {

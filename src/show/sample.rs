@@ -16,7 +16,8 @@ use evenkeel_core::facts::time::{ArrivalTime, EventTime};
 
 use crate::show::process::ProcessStats;
 use crate::show::view::{
-    AgentStats, BuildInfo, InputStats, Published, SeriesLimits, StartUp, View,
+    AgentStats, BuildInfo, CertificateUse, InputStats, Published, ReloadStats, SeriesLimits,
+    StartUp, View,
 };
 
 /// The moment the sample is shown.
@@ -167,8 +168,10 @@ pub(crate) fn published(groups: Vec<Answers>) -> Published {
                 librdkafka: "2.12.1".to_owned(),
             },
             started: Some(ArrivalTime(1_699_999_000_000)),
-            principal: Some("evenkeel".to_owned()),
+            principals: [("connect-orders".to_owned(), "evenkeel".to_owned())].into(),
             inputs,
+            reloads: ReloadStats { ok: 2, failed: 1 },
+            expiries: BTreeMap::from([(CertificateUse::Server, 1_702_592_000)]),
         },
     }
 }

@@ -1,6 +1,7 @@
 //! What is shown: the answers of each group, what the agent counts about itself, and
 //! the moment of showing. A plain value, so that everything made of it is a function.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -27,11 +28,33 @@ pub struct AgentStats {
     pub build: BuildInfo,
     /// When it started, on its own clock.
     pub started: Option<ArrivalTime>,
-    /// Who the broker sees: the SASL user name, where one is configured. Named when
-    /// a right is missing.
-    pub principal: Option<String>,
+    /// Whom the brokers see, by group, where the settings say so. Named when a right is
+    /// missing.
+    pub principals: BTreeMap<String, String>,
     /// What was read, by group and topic.
     pub inputs: Vec<InputStats>,
+    /// Settings that changed while the agent runs.
+    pub reloads: ReloadStats,
+    /// When certificates in use expire, in seconds since the epoch.
+    pub expiries: BTreeMap<CertificateUse, i64>,
+}
+
+/// What came of settings that changed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ReloadStats {
+    /// Changes in use.
+    pub ok: u64,
+    /// Changes refused.
+    pub failed: u64,
+}
+
+/// What a certificate is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum CertificateUse {
+    /// The agent's own port.
+    Server,
+    /// The connection to Kafka.
+    Client,
 }
 
 /// The program, as it describes itself.
@@ -129,6 +152,32 @@ impl Pulse {
             .map(|last_ms| last_ms.load(Ordering::Relaxed))
             .min()?;
         (oldest != 0).then_some(ArrivalTime(oldest))
+    }
+}
+
+// === impl CertificateUse ===
+
+impl CertificateUse {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::Server, Self::Client];
+
+    /// As a label says it.
+    #[must_use]
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Server => "server",
+            Self::Client => "client",
+        }
+    }
+}
+
+// === impl ReloadStats ===
+
+impl ReloadStats {
+    /// The results, as a label says them, with their counts.
+    #[must_use]
+    pub fn results(self) -> [(&'static str, u64); 2] {
+        [("ok", self.ok), ("failed", self.failed)]
     }
 }
 

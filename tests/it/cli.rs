@@ -148,3 +148,89 @@ fn properties_that_do_not_fit_together_are_told() {
         assert!(told.starts_with("1 mistake in the configuration\nkafka.properties: found properties that do not fit together"), "{told}");
     }
 }
+
+/// The name that exporters give the flag works, every mistake is told, and no secret.
+#[test]
+fn the_web_configuration_is_checked_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("web.yml");
+    let hash = format!("$2y$10${}", "topsecret".repeat(6));
+    let check = |text: &str| {
+        fs::write(&file, text).unwrap();
+        ["config", "run"].map(|verb| {
+            let mut command = evenkeel(&[verb, "--web.config.file", file.to_str().unwrap()]);
+            let output = command.args(GROUP).output().unwrap();
+            assert_eq!(output.status.code(), Some(78), "{verb}: {}", told(&output));
+            assert!(output.stdout.is_empty());
+            let told = told(&output);
+            assert!(!told.contains("topsecret"), "{told}");
+            told
+        })
+    };
+    let text = format!(
+        "tls_server_config: {{cert_file: a, key: topsecret, min_versio: TLS12}}\n\
+         basic_auth_users: {{alice: {hash}}}\nrate_limit: {{burst: 1}}\n"
+    );
+    for told in check(&text) {
+        for part in [
+            "3 mistakes",
+            "did you mean min_version?",
+            "basic_auth_users.alice: found a hash that is cut",
+            "rate_limit: found a value",
+            "(set by ",
+        ] {
+            assert!(told.contains(part), "{part}: {told}");
+        }
+    }
+    for told in check("tls_server_config: {cert_file: a, key: topsecret}\n") {
+        assert!(told.contains("2 mistakes"), "{told}");
+        assert!(
+            told.contains("tls_server_config.cert_file: found "),
+            "{told}"
+        );
+        assert!(
+            told.contains("tls_server_config.key: found no private key"),
+            "{told}"
+        );
+    }
+}
+
+/// The code is that of every other HMAC-SHA256, so that it can be computed elsewhere.
+#[test]
+fn whoever_has_the_key_is_told_the_code_of_a_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let key = folder.path().join("mask.key");
+    fs::write(&key, "0123456789abcdef0123456789abcdef\n").unwrap();
+    let set = format!("privacy.mask_key_file={}", key.display());
+    let mask = |with: &[&str]| {
+        let output = evenkeel(&["mask", "orders", "naïve 🦀"])
+            .args(GROUP)
+            .args(with)
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", told(&output));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    // printf orders | openssl dgst -sha256 -hmac 0123456789abcdef0123456789abcdef
+    assert_eq!(
+        mask(&["--set", &set]),
+        "c-b7d555b4ccc2\tg\torders\nc-d6703ac4b34b\tg\tnaïve 🦀\n"
+    );
+    // printf orders | openssl dgst -sha256 -hmac g
+    assert_eq!(
+        mask(&[]),
+        "c-0c9487c49554\tg\torders\nc-654755a9d5cc\tg\tnaïve 🦀\n"
+    );
+    fs::write(&key, "short").unwrap();
+    let output = evenkeel(&["mask", "orders", "--set", &set])
+        .args(GROUP)
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(78));
+    let told = told(&output);
+    assert!(
+        told.contains("privacy.mask_key_file") && told.contains("5 characters"),
+        "{told}"
+    );
+    assert!(!told.contains("short"), "{told}");
+}

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use evenkeel_testbed::scenario::{Run, named};
 
 mod console;
+mod polls;
 
 fn is_skipped() -> bool {
     let skipped = std::env::var("EVENKEEL_LIVE").is_ok_and(|value| value == "skip");

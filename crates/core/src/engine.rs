@@ -75,6 +75,9 @@ struct Clock {
     /// another coordinator has another clock. Records of the past only make it larger,
     /// so time passes too slowly rather than too fast.
     delay_ms_min: Option<i64>,
+    /// The same of records that were written while the agent watched: the only ones that
+    /// arrive when they are written.
+    delay_live_ms_min: Option<i64>,
     /// When the newest group record was written.
     recorded: Option<EventTime>,
     /// Its leader epoch.
@@ -92,6 +95,8 @@ struct GroupNow {
     newest: Option<Arc<GroupSnapshot>>,
     /// When the agent had it.
     newest_arrived: Option<ArrivalTime>,
+    /// Whether it was written while the agent watched.
+    newest_live: bool,
     /// When the group was deleted, if its newest record says so.
     deleted: Option<EventTime>,
     /// Creations seen; the first record that was read makes it 1.
@@ -212,7 +217,7 @@ impl Engine {
 // === impl Clock ===
 
 impl Clock {
-    fn saw(&mut self, leader_epoch: Option<i32>, recorded: EventTime, at: ArrivalTime) {
+    fn saw(&mut self, leader_epoch: Option<i32>, recorded: EventTime, at: ArrivalTime, live: bool) {
         // A clock that was set back is another clock, too.
         let back_ms = self.recorded.map_or(0, |last| last.since_ms(recorded));
         self.recorded = Some(recorded);
@@ -220,6 +225,7 @@ impl Clock {
         if other || back_ms > TIMER_SLACK_MS {
             self.leader_epoch = leader_epoch;
             self.delay_ms_min = None;
+            self.delay_live_ms_min = None;
             self.event = None;
         }
         let delay_ms = at.delay_after_ms(recorded);
@@ -227,7 +233,20 @@ impl Clock {
             self.delay_ms_min
                 .map_or(delay_ms, |least| least.min(delay_ms)),
         );
+        if live {
+            let least = self
+                .delay_live_ms_min
+                .map_or(delay_ms, |least| least.min(delay_ms));
+            self.delay_live_ms_min = Some(least);
+        }
         self.event = self.event.max(Some(recorded));
+    }
+
+    /// This moment on the coordinator's clock, as well as it is known: for what is shown,
+    /// never for a verdict. Until a record was seen to arrive, the agent's clock stands in.
+    fn now(&self) -> Option<EventTime> {
+        let now = self.arrived?.as_event(self.delay_live_ms_min.unwrap_or(0));
+        Some(now).max(self.event)
     }
 }
 
@@ -260,7 +279,7 @@ impl State {
             Topic::Config => &self.settings.config_topic,
             Topic::Status => &self.settings.status_topic,
         };
-        self.findings.raise(Kind::TopicAnew, name.clone(), self.clock.event, || {
+        self.findings.raise(Kind::TopicAnew, name.clone(), self.clock.now(), || {
             "the topic was deleted and created again; what was read from it before no longer holds"
                 .to_owned()
         });
@@ -272,7 +291,9 @@ impl State {
                     ..GroupNow::default()
                 };
                 self.ownership = Ownership::default();
-                self.rounds = Rounds::default();
+                for round in self.rounds.give_up() {
+                    self.settled(round);
+                }
                 self.recent = RecentGenerations::default();
             }
             Topic::Config => self.configured.clear(),
@@ -292,7 +313,7 @@ impl State {
             self.unsettled = true;
         }
         self.clock.event = self.clock.event.max(self.quiet_until());
-        if let Some(now) = self.clock.event {
+        if let Some(now) = self.clock.now() {
             self.findings.expire(now);
         }
         if std::mem::take(&mut self.unsettled) {
@@ -312,7 +333,6 @@ impl State {
             statuses: &self.statuses,
             progress: &self.progress,
             quiet_until: self.quiet_until(),
-            watched_since: self.clock.watched_since,
         };
         let settled = self.rounds.settle(evidence);
         let applied = self.rounds.take_applied(evidence);

@@ -63,6 +63,10 @@ pub const OWNER_SLOTS_MAX: usize = 4_000_000;
 /// group is created anew.
 pub const PROOF_RUNS_MAX: usize = 8;
 
+/// Instants kept of one run. A worker writes a status for each item it starts, so the
+/// first of them lie close to the round that they prove.
+pub const PROOF_RUN_SEEN_MAX: usize = 16;
+
 /// Milliseconds without a status after which a new run begins.
 pub const PROOF_RUN_GAP_MS: i64 = 60_000;
 

@@ -92,7 +92,10 @@ impl Narrator {
         let assigned: u64 = counters.assignments.values().sum();
         let revoked: u64 = counters.revocations.values().sum();
         self.say(&format!(
-            "{completed} generations completed, {assigned} assignments, {revoked} revocations"
+            "{} completed, {}, {}",
+            counted(completed, "generation"),
+            counted(assigned, "assignment"),
+            counted(revoked, "revocation")
         ))
     }
 
@@ -177,6 +180,13 @@ impl Narrator {
 }
 
 /// The group in a line.
+/// A number of things, in words.
+fn counted(count: impl std::fmt::Display, thing: &str) -> String {
+    let count = count.to_string();
+    let plural = if count == "1" { "" } else { "s" };
+    format!("{count} {thing}{plural}")
+}
+
 fn describe(group: &GroupAnswer) -> String {
     let members: Vec<String> = group
         .members
@@ -190,8 +200,8 @@ fn describe(group: &GroupAnswer) -> String {
         return format!("generation {generation}: {}", group.state.label());
     };
     format!(
-        "generation {generation}: {} members, {}: {}",
-        group.members.len(),
+        "generation {generation}: {}, {}: {}",
+        counted(group.members.len(), "member"),
         protocol.label(),
         members.join(", ")
     )

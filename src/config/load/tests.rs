@@ -113,6 +113,7 @@ log: {level: error, format: json}
         ("EVENKEEL_CONFIG_TOPIC", "env-c"),
         ("EVENKEEL_LOG_LEVEL", "debug"),
         ("EVENKEEL_METRICS_SERIES_MAX", "2000"),
+        ("EVENKEEL_KAFKA_PROPERTIES_SECURITY_PROTOCOL", "sasl_ssl"),
         ("EVENKEEL_KAFKA_PROPERTIES_SASL_PASSWORD", "from env"),
     ]);
     let flags = set(&[("kafka.bootstrap", "flag:3"), ("groups.group", "flag")]);
@@ -130,6 +131,29 @@ log: {level: error, format: json}
         .iter()
         .find(|(name, _)| *name == "sasl.password");
     assert_eq!(password.unwrap().1.expose(), "from env");
+}
+
+#[test]
+fn the_web_configuration_is_named_like_everything_else() {
+    let named = |vars: &[(&str, &str)], flags: &[(&str, &str)]| {
+        let http = good(GOOD, &self::vars(vars), &set(flags)).http;
+        http.web_config_file.map(|path| path.display().to_string())
+    };
+    // GOOD needs its password.
+    let password = ("PASSWORD", "x");
+    let variable = ("EVENKEEL_HTTP_WEB_CONFIG_FILE", "env.yml");
+    let flag = ("http.web_config_file", "flag.yml");
+    assert_eq!(named(&[password], &[]), None);
+    assert_eq!(
+        named(&[password, variable], &[]).as_deref(),
+        Some("env.yml")
+    );
+    assert_eq!(
+        named(&[password, variable], &[flag]).as_deref(),
+        Some("flag.yml")
+    );
+    // An empty variable is none.
+    assert_eq!(named(&[password, (variable.0, "")], &[]), None);
 }
 
 #[test]
@@ -154,9 +178,9 @@ fn an_empty_configuration_says_what_is_missing() {
         mistakes("# nothing but a comment\n", &[], &[]),
         "\
 kafka.bootstrap: found nothing, expected at least one broker as host:port
-  hint: --bootstrap broker-1:9092
+  hint: --bootstrap broker-1:9092, or --worker-properties FILE
 groups: found nothing, expected at least one Connect group
-  hint: --group connect-cluster --config-topic connect-configs --status-topic connect-status
+  hint: --worker-properties connect-distributed.properties, or --group connect-cluster --config-topic connect-configs --status-topic connect-status
 "
     );
 }
@@ -199,7 +223,7 @@ kafka.bootstrap: found a list, expected a text
 kafka.properties.sasl.password: found a section, expected a text
 groups[1].grp: found an unknown key, expected a key of the reference
   hint: did you mean group?
-http: found a text, expected keys: listen, readiness
+http: found a text, expected keys: listen, readiness, web_config_file, probes
 metrics.subjects_max: found \"many\", expected a whole number
 log.level: found \"inof\", expected one of error, warn, info, debug, trace
   hint: did you mean info?
@@ -264,6 +288,7 @@ fn no_secret_is_ever_told() {
 kafka:
   bootstrap: b:1
   properties:
+    security.protocol: SASL_SSL
     sasl.username: evenkeel
     sasl.password: topsecret
     ssl.key.pem: topsecret
@@ -296,8 +321,8 @@ groups: [{group: a, config_topic: c, status_topic: s}]
             "{text}"
         );
     }
-    let principal = loaded.config.kafka.properties.principal(&|_| None);
-    assert_eq!(principal.as_deref(), Some("evenkeel"));
+    let principal = loaded.config.groups[0].principal.as_deref();
+    assert_eq!(principal, Some("evenkeel"));
 }
 
 #[test]

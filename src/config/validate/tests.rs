@@ -1,6 +1,7 @@
 //! Each rule at its boundary.
 
 use super::*;
+use crate::config::refused::REFUSED;
 
 fn tree() -> Tree {
     let group = GroupTree {
@@ -79,7 +80,7 @@ fn refused_properties_are_each_told() {
     for good in [
         "client.id",
         "test.mocking",
-        "sasl.username",
+        "ssl.ca.location",
         "group.remote.assignor",
     ] {
         let set = wrong(|tree| tree.kafka.properties = [(good, "x")].into_iter().collect());

@@ -144,6 +144,7 @@ const SETTINGS_FIELDS: &[&str] = &[
     "own_worker",
     "own_addresses",
     "worker_settings",
+    "masked",
 ];
 const START_FIELDS: &[&str] = &["topic", "partition", "offset", "end", "anew"];
 const RECORD_FIELDS: &[&str] = &[

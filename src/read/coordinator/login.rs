@@ -13,7 +13,7 @@ use kafka_protocol::protocol::StrBytes;
 use rsasl::callback::{Context, Request, SessionCallback, SessionData};
 use rsasl::config::SASLConfig;
 use rsasl::mechname::Mechname;
-use rsasl::prelude::{SASLClient, Session, SessionError, State};
+use rsasl::prelude::{MessageSent, SASLClient, Session, SessionError, State};
 use rsasl::property::{AuthId, OAuthBearerKV, OAuthBearerToken, Password};
 
 use super::error::AskError;
@@ -127,10 +127,8 @@ fn step(
         })?;
     Ok(match state {
         State::Running => (Some(out.into_inner()), false),
-        State::Finished(sent) if sent == rsasl::prelude::MessageSent::Yes => {
-            (Some(out.into_inner()), true)
-        }
-        State::Finished(_) => (None, true),
+        State::Finished(MessageSent::Yes) => (Some(out.into_inner()), true),
+        State::Finished(MessageSent::No) => (None, true),
     })
 }
 

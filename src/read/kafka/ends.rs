@@ -113,7 +113,9 @@ impl Asker {
         };
         self.failed.set(None);
         access.questions(emitter, offsets.failed.map(why))?;
-        if !offsets.known.is_empty() {
+        // Records of a partition without an answer may be unread: the engine is told of
+        // all ends or of none.
+        if offsets.failed.is_none() && !offsets.known.is_empty() {
             counters.ends_answered.add(1);
             let answers = offsets.known.iter().map(|&(partition, end)| Answer {
                 partition,
@@ -121,7 +123,10 @@ impl Asker {
                 asked: began,
                 answered,
             });
-            self.shared.put_answers(asked.session, answers);
+            if !self.shared.put_answers(asked.session, answers) {
+                // Of a client that is gone, and perhaps of another topic.
+                return Ok(true);
+            }
             emitter.send(InputKind::Ends(Ends {
                 topic: *topic,
                 asked: asked_at,

@@ -7,6 +7,7 @@ use evenkeel_core::wire::DecodeError;
 
 use super::group::{GROUP, WORKER};
 use super::{Count, Family, Label, MetricType, Scope, Values};
+use crate::show::view::{CertificateUse, ReloadStats};
 
 const INPUT: Label = Label {
     name: "input",
@@ -138,6 +139,27 @@ pub static SERIES_DROPPED: Family = counter(
     "evenkeel_series_dropped_total",
     "Series that a bound kept out of a scrape (metrics.series_max, metrics.subjects_max), summed over scrapes. It grows only while something is left out.",
 );
+
+pub static CERTIFICATE_EXPIRY: Family = gauge(
+    "evenkeel_tls_certificate_expiry_timestamp_seconds",
+    "When the first certificate in use expires: those served on the agent's own port (use server), those shown to Kafka (use client). Absent without TLS.",
+)
+.unit("seconds")
+.labels(&[Label {
+    name: "use",
+    values: Values::Closed(|| CertificateUse::ALL.map(CertificateUse::label).to_vec()),
+}])
+.count(Count::OnDemand);
+
+pub static CONFIG_RELOADS: Family = counter(
+    "evenkeel_config_reloads_total",
+    "Changed files (settings, certificates, keys) that are in use since (ok), or were refused while what was there before stays in use (failed); the log says why.",
+)
+.labels(&[Label {
+    name: "result",
+    values: Values::Closed(|| ReloadStats::default().results().map(|(result, _)| result).to_vec()),
+}])
+.count(Count::Once(2));
 
 pub static BUILD_INFO: Family = Family::new(
     "evenkeel_build_info",

@@ -101,7 +101,7 @@ pub static MEMBERS: Family = gauge(
 
 pub static GENERATIONS: Family = counter(
     "evenkeel_generations_total",
-    "Generations that ended while the agent watched, each counted once its outcome is settled: completed (its assignment was taken), aborted (proven to have reached nobody), mismatch (the leader answered CONFIG_MISMATCH), emptied (it ended without members), unknown (not proven).",
+    "Generations whose record was written while the agent watched, each counted once its outcome is settled: completed (its assignment was taken), aborted (proven to have reached nobody), mismatch (the leader answered CONFIG_MISMATCH), emptied (it ended without members), unknown (not proven).",
 )
 .labels(&[
     GROUP,

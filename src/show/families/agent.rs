@@ -50,6 +50,13 @@ pub(super) fn fill<'a>(out: &mut Collected<'a>, view: &'a View, groups: &[(&'a A
         }
         findings(out, group, answers, view.limits.subjects_max);
     }
+    for (usage, at_seconds) in &view.agent.expiries {
+        let at = Value::Millis(at_seconds.saturating_mul(1000));
+        out.add(&c::CERTIFICATE_EXPIRY, [usage.label()], at);
+    }
+    for (result, count) in view.agent.reloads.results() {
+        out.add(&c::CONFIG_RELOADS, [result], Value::Count(count));
+    }
     let build = &view.agent.build;
     out.add(
         &c::BUILD_INFO,

@@ -1,12 +1,14 @@
 //! A real listener on a port of the system's choice, and requests as bytes.
 
+mod auth;
 mod latency;
+mod secure;
 
 use std::net::SocketAddr;
 use std::time::Instant;
 
 use evenkeel_core::answers::Answers;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
@@ -27,6 +29,15 @@ struct Server {
 
 impl Server {
     async fn start(groups: Vec<Answers>, limits: HttpLimits) -> Self {
+        let (_, guards) = watch::channel(Arc::default());
+        Self::guarded(groups, limits, guards).await
+    }
+
+    async fn guarded(
+        groups: Vec<Answers>,
+        limits: HttpLimits,
+        guards: watch::Receiver<Arc<Guard>>,
+    ) -> Self {
         let (published, receiver) = watch::channel(Arc::new(sample::published(groups)));
         let pulse = Arc::new(Pulse::of(1));
         pulse.beat(0, sample::NOW);
@@ -42,7 +53,7 @@ impl Server {
         let address = listener.local_addr().unwrap();
         let (stop, stopped) = oneshot::channel();
         let shutdown = async { drop(stopped.await) };
-        let task = tokio::spawn(serve(listener, Arc::new(site), limits, shutdown));
+        let task = tokio::spawn(serve(listener, Arc::new(site), guards, limits, shutdown));
         Self {
             address,
             published,
@@ -81,7 +92,7 @@ async fn rest(stream: &mut TcpStream) -> String {
 }
 
 /// One answer with a length, on a connection that stays open.
-async fn one(stream: &mut TcpStream) -> String {
+async fn one(stream: &mut (impl AsyncRead + Unpin)) -> String {
     let mut bytes = Vec::new();
     let mut whole = None;
     let mut piece = vec![0; 64 * 1024];
@@ -284,30 +295,25 @@ async fn who_does_not_read_is_cut_at_the_greatest_age() {
 }
 
 #[tokio::test]
-async fn connections_are_bounded_and_the_next_one_waits() {
+async fn connections_are_bounded_and_the_first_leaves_for_the_next() {
     let limits = HttpLimits {
         connections_max: 2,
         ..HttpLimits::default()
     };
     let server = Server::start(vec![sample::incident()], limits).await;
-    let first = server.connect().await;
+    let mut first = server.connect().await;
     let mut second = server.connect().await;
-    second
-        .write_all(request("GET", "/livez", "").as_bytes())
-        .await
-        .unwrap();
-    one(&mut second).await;
-    let mut third = server.connect().await;
-    third
-        .write_all(request("GET", "/livez", "connection: close\r\n").as_bytes())
-        .await
-        .unwrap();
-    let mut piece = [0; 1];
-    let early = tokio::time::timeout(Duration::from_millis(100), third.peek(&mut piece)).await;
-    assert!(early.is_err(), "a third is served beside two others");
-    drop(first);
-    let answer = rest(&mut third).await;
+    let request = request("GET", "/livez", "");
+    for stream in [&mut first, &mut second] {
+        stream.write_all(request.as_bytes()).await.unwrap();
+        one(stream).await;
+    }
+    let answer = tokio::time::timeout(limits.head_time_max / 2, server.get("/livez"));
+    let answer = answer.await.expect("a third does not wait for the others");
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    assert_eq!(rest(&mut first).await, "", "who came first had to leave");
+    second.write_all(request.as_bytes()).await.unwrap();
+    assert!(one(&mut second).await.starts_with("HTTP/1.1 200"));
 }
 
 #[tokio::test]

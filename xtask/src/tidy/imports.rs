@@ -72,12 +72,29 @@ const ROOMS: &[(&[&str], &[&str])] = &[
         ],
     ),
     (
+        &["openssl", "tokio_openssl"],
+        &[
+            "src/config/worker/",
+            "src/read/coordinator.rs",
+            "src/read/coordinator/",
+            "src/read/ffi.rs",
+            "src/read/mask.rs",
+            "src/show/http.rs",
+            "src/show/http/",
+        ],
+    ),
+    (&["bcrypt"], &["src/show/http/gate.rs"]),
+    (
         &["serde_yaml"],
         &["src/config.rs", "src/config/", "src/commands/config.rs"],
     ),
     (
         &["prometheus"],
         &["src/show/process.rs", "src/show/process/"],
+    ),
+    (
+        &["rsasl"],
+        &["src/read/coordinator.rs", "src/read/coordinator/"],
     ),
 ];
 

@@ -1,5 +1,7 @@
-//! Counts each thing once, when its verdict is settled, and only what ends while the
-//! agent watches: a restart, a catch-up or a replayed history never makes a counter jump.
+//! Counts each thing once, when its verdict is settled, and only what a record shows that
+//! was written while the agent watched: by its offset, so that it matters neither when a
+//! record is read nor what clock anybody has. A restart, a catch-up or a replayed history
+//! never makes a counter jump.
 
 use crate::answers::{Outcome, RevocationHow};
 use crate::engine::{Change, State};
@@ -17,10 +19,9 @@ impl State {
     }
 
     fn count_round(&mut self, round: &Round) {
-        let Some((outcome, _)) = round.outcome.filter(|_| round.counts) else {
-            return;
-        };
-        self.count_generations(outcome, 1);
+        if let Some((outcome, _)) = round.outcome.filter(|_| round.counts) {
+            self.count_generations(outcome, 1);
+        }
         if round.next.is_some() {
             self.count_given_up(round);
         }

@@ -28,11 +28,11 @@ pub(super) fn answers(state: &State) -> Answers {
         .and_then(|sight| deadline(sight, unassigned.as_deref()));
     let by_records = sight.as_ref().is_some_and(|sight| sight.by_records);
     let needs = |topic| needs(state, mode, topic);
-    let event = state.clock.event;
+    let now = state.clock.now();
     Answers {
         settings: state.settings.clone(),
         now: if by_records {
-            event
+            now
         } else {
             state.clock.arrived.map(|now| now.as_event(0))
         },
@@ -64,7 +64,7 @@ pub(super) fn answers(state: &State) -> Answers {
             .shown()
             .map(|r| round(&state.names, r))
             .collect(),
-        recent: event
+        recent: now
             .filter(|_| by_records)
             .map(|now| state.recent.answer(now))
             .unwrap_or_default(),

@@ -184,7 +184,7 @@ impl State {
             .timestamp
             .or(self.clock.event)
             .unwrap_or(EventTime(at.0));
-        self.clock.saw(record.leader_epoch, recorded, at);
+        self.clock.saw(record.leader_epoch, recorded, at, live);
         self.unsettled = true;
         self.group.history_from = self.group.history_from.or(Some(recorded));
         let before = self.group.newest.clone();

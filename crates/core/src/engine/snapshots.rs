@@ -98,6 +98,7 @@ impl State {
         });
         self.group.newest = Some(now);
         self.group.newest_arrived = Some(at);
+        self.group.newest_live = live;
         self.group.deleted = None;
     }
 
@@ -143,7 +144,9 @@ impl State {
         };
         self.rounds
             .missing(template, first..now.generation, outcome);
-        if live {
+        // Between a record of the past and the first one watched nobody knows which of them
+        // ended when.
+        if live && self.group.newest_live {
             self.count_generations(outcome, count);
         }
         if outcome == Outcome::Unknown {

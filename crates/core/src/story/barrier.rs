@@ -46,8 +46,9 @@ struct PartitionProgress {
     next: i64,
     /// The newest known end.
     end: i64,
-    /// Records from here on were written while the agent watched.
-    live_from: i64,
+    /// Records from here on were written while the agent watched. Not known before
+    /// reading began, though the end may have been told before.
+    live_from: Option<i64>,
 }
 
 /// What a new start of reading means for what was derived so far.
@@ -160,15 +161,12 @@ impl TopicProgress {
             self.pending.clear();
             self.confirmed = None;
         }
-        let known = self.partitions.contains_key(&start.partition);
         let place = self.partitions.entry(start.partition).or_default();
         place.next = place.next.max(start.offset);
         place.end = place.end.max(start.end);
         // What was written before reading began is history, also of a topic that is another
         // one now: a log that was cut and is read again must not be counted again.
-        if !known {
-            place.live_from = start.end;
-        }
+        place.live_from = place.live_from.or(Some(start.end));
         if start.anew {
             Started::Anew
         } else {
@@ -176,17 +174,26 @@ impl TopicProgress {
         }
     }
 
+    /// The newest answer that was read up to counts: it says all that older ones do, of
+    /// which one may name an end that is never reached (a log that was cut).
     fn confirm(&mut self) {
-        while let Some(ends) = self.pending.front() {
-            let met = ends.ends.iter().all(|(partition, end)| {
-                self.partitions.get(partition).map_or(0, |place| place.next) >= *end
-            });
-            if !met {
-                break;
-            }
-            self.confirmed = self.confirmed.max(Some(ends.asked));
-            self.pending.pop_front();
+        let newest = self.pending.iter().rposition(|ends| self.is_met(ends));
+        if let Some(newest) = newest {
+            let met = self.pending.drain(..=newest).map(|ends| ends.asked).max();
+            self.confirmed = self.confirmed.max(met);
         }
+    }
+
+    /// Whether everything below an answer's ends was read, and the answer leaves out no
+    /// partition that is read.
+    fn is_met(&self, answer: &Ends) -> bool {
+        let is_read = |(partition, end): &(i32, i64)| {
+            self.partitions.get(partition).map_or(0, |place| place.next) >= *end
+        };
+        let is_named = |(partition, place): (&i32, &PartitionProgress)| {
+            place.live_from.is_none() || answer.ends.iter().any(|(named, _)| named == partition)
+        };
+        answer.ends.iter().all(is_read) && self.partitions.iter().all(is_named)
     }
 
     /// The newest instant before which nothing is unread.
@@ -221,7 +228,8 @@ impl TopicProgress {
     pub fn is_live(&self, partition: i32, offset: i64) -> bool {
         self.partitions
             .get(&partition)
-            .is_some_and(|place| offset >= place.live_from)
+            .and_then(|place| place.live_from)
+            .is_some_and(|live_from| offset >= live_from)
     }
 
     /// The largest offset read up to, over all partitions.

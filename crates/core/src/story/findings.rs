@@ -1,8 +1,7 @@
 //! Things about the inputs that a person should know: what a record names and nothing
 //! confirms, bytes that make no sense, names that cannot be told apart.
 //!
-//! A finding is raised, and goes by contrary evidence or after a while; raising one that
-//! stands changes nothing.
+//! A finding is raised, and goes by contrary evidence or a while after it was last raised.
 
 use std::collections::BTreeMap;
 
@@ -58,6 +57,8 @@ pub struct Finding {
     pub text: String,
     /// When it was first seen, where an input tells.
     pub since: Option<EventTime>,
+    /// When it was last seen.
+    last: Option<EventTime>,
 }
 
 /// What stands now.
@@ -107,7 +108,12 @@ impl Findings {
         text: impl FnOnce() -> String,
     ) -> bool {
         let key = (kind, subject.into());
-        if self.standing.contains_key(&key) {
+        if let Some(standing) = self.standing.get_mut(&key) {
+            // Another event of the kind: it is told as long as the first was.
+            if since > standing.last {
+                standing.last = since;
+                standing.text = text();
+            }
             return false;
         }
         if self.standing.len() >= FINDINGS_MAX {
@@ -118,6 +124,7 @@ impl Findings {
             Finding {
                 text: text(),
                 since,
+                last: since,
             },
         );
         true
@@ -131,7 +138,7 @@ impl Findings {
     /// Events are told for a while; only a swapped topic stays until somebody mends it.
     pub fn expire(&mut self, now: EventTime) {
         self.standing.retain(|(kind, _), finding| {
-            let age_ms = finding.since.map_or(0, |since| now.since_ms(since));
+            let age_ms = finding.last.map_or(0, |last| now.since_ms(last));
             *kind == Kind::TopicSwapped || age_ms <= EVENT_SHOWN_MS
         });
     }

@@ -38,6 +38,7 @@ use crate::facts::time::{ArrivalTime, EventTime};
 use crate::limits::{ROUNDS_OPEN_MAX, ROUNDS_SHOWN_MAX};
 use crate::story::barrier::Progress;
 use crate::view::statuses::Statuses;
+pub use rules::Rule;
 use rules::{followed_by, member_applied, rule_1_emptied, rule_2_mismatch, settle_one};
 
 /// The rounds that are open, and the last that were settled, oldest first.
@@ -67,7 +68,7 @@ pub struct Round {
     pub next: Option<Next>,
     /// How it ended, and the rule that says so.
     pub outcome: Option<(Outcome, Rule)>,
-    /// Whether it ended while the agent watched.
+    /// Whether its record was written while the agent watched: only then is it counted.
     pub counts: bool,
     /// Whether what each member was told is counted, or is not to be.
     pub counted: Vec<bool>,
@@ -95,51 +96,6 @@ pub struct Evidence<'a> {
     pub progress: &'a Progress,
     /// The instant up to which no group record is unread (rule 5).
     pub quiet_until: Option<EventTime>,
-    /// The instant since which the agent watches: what ended before is not counted.
-    pub watched_since: Option<EventTime>,
-}
-
-/// A rule of this module's list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Rule {
-    /// No members.
-    R1Emptied,
-    /// An error in the assignments.
-    R2Mismatch,
-    /// A claim follows.
-    R3Claimed,
-    /// A status with this generation.
-    R4Status,
-    /// Quiet for two rebalance timeouts.
-    R5Quiet,
-    /// Claims ignore.
-    R6Ignored,
-    /// Nothing to apply.
-    R7NothingToApply,
-    /// No evidence.
-    R8NoEvidence,
-    /// A missing number.
-    R9Missing,
-}
-
-// === impl Rule ===
-
-impl Rule {
-    /// How answers name it.
-    #[must_use]
-    pub fn label(self) -> &'static str {
-        match self {
-            Self::R1Emptied => "generation rule 1",
-            Self::R2Mismatch => "generation rule 2",
-            Self::R3Claimed => "generation rule 3",
-            Self::R6Ignored => "generation rule 6",
-            Self::R4Status => "generation rule 4",
-            Self::R5Quiet => "generation rule 5",
-            Self::R7NothingToApply => "generation rule 7",
-            Self::R8NoEvidence => "generation rule 8",
-            Self::R9Missing => "generation rule 9",
-        }
-    }
 }
 
 // === impl Rounds ===
@@ -245,30 +201,43 @@ impl Rounds {
                 break;
             };
             oldest.outcome = Some((Outcome::Unknown, Rule::R8NoEvidence));
-            oldest.counts = oldest.next.is_some_and(|next| next.live);
             given_up.push(oldest.clone());
             self.open = self.open.saturating_sub(1);
         }
         // Settled rounds behind an open one go, too: one that cannot be settled must not
-        // keep a loop's worth of others.
+        // keep a loop's worth of others. Those with members that may still be counted stay,
+        // as many as rounds may be open.
         let kept_max = ROUNDS_SHOWN_MAX.saturating_mul(2).saturating_add(self.open);
         if self.rounds.len() > kept_max {
             let shown_from = self.rounds.len().saturating_sub(ROUNDS_SHOWN_MAX);
+            let counts_from = self.rounds.len().saturating_sub(ROUNDS_OPEN_MAX);
             let mut place = 0_usize;
             self.rounds.retain(|round| {
                 place = place.saturating_add(1);
-                place > shown_from || round.outcome.is_none()
+                place > shown_from
+                    || round.outcome.is_none()
+                    || (place > counts_from && round.waits_for_members())
             });
         }
         given_up
+    }
+
+    /// All open rounds end without evidence: their log is gone.
+    pub fn give_up(&mut self) -> Vec<Round> {
+        let rounds = std::mem::take(self).rounds.into_iter();
+        let open = rounds.filter(|round| round.outcome.is_none());
+        open.map(|round| Round {
+            outcome: Some((Outcome::Unknown, Rule::R8NoEvidence)),
+            ..round
+        })
+        .collect()
     }
 
     /// Whether a status with this generation may prove something that is open.
     #[must_use]
     pub fn waits_for(&self, generation: i32) -> bool {
         self.rounds.iter().rev().any(|round| {
-            round.generation == generation
-                && (round.outcome.is_none() || round.counted.contains(&false))
+            round.generation == generation && (round.outcome.is_none() || round.waits_for_members())
         })
     }
 
@@ -278,8 +247,7 @@ impl Rounds {
     pub fn take_applied(&mut self, evidence: Evidence<'_>) -> Vec<Arc<Member>> {
         let mut applied = Vec::new();
         for round in &mut self.rounds {
-            let completed = matches!(round.outcome, Some((Outcome::Completed, _)));
-            if !completed || round.counted.iter().all(|counted| *counted) {
+            if !round.waits_for_members() {
                 continue;
             }
             let Some(record) = round.record.clone() else {
@@ -309,7 +277,7 @@ impl Rounds {
     pub fn waits_since(&self) -> Option<ArrivalTime> {
         self.rounds
             .iter()
-            .filter(|round| round.outcome.is_none())
+            .filter(|round| round.outcome.is_none() || round.waits_for_members())
             .find_map(|round| round.next.map(|next| next.arrived))
     }
 
@@ -348,6 +316,12 @@ impl Round {
             counts: false,
             counted: Vec::new(),
         }
+    }
+
+    /// Whether it was completed, and of some of its members it is not yet said whether
+    /// they did what they were told.
+    fn waits_for_members(&self) -> bool {
+        matches!(self.outcome, Some((Outcome::Completed, _))) && self.counted.contains(&false)
     }
 
     /// The members of the record.

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::facts::ids::WorkItem;
 use crate::facts::observation::{RunState, Status, StatusFact};
 use crate::facts::time::EventTime;
-use crate::limits::{GENERATION_PROOFS_MAX, PROOF_RUN_GAP_MS, PROOF_RUNS_MAX};
+use crate::limits::{GENERATION_PROOFS_MAX, PROOF_RUN_GAP_MS, PROOF_RUN_SEEN_MAX, PROOF_RUNS_MAX};
 
 /// Everything the status topic said so far.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -26,8 +26,18 @@ pub struct Statuses {
     proofs: BTreeMap<(i32, Arc<str>), Runs>,
 }
 
-/// First and last instant of each run.
-type Runs = Vec<(EventTime, EventTime)>;
+type Runs = Vec<Run>;
+
+/// Statuses with one generation by one worker, without a long pause between them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Run {
+    /// When they were written: the first that were read. What is inside a window stays
+    /// inside, however much is read after it.
+    seen: Vec<EventTime>,
+    /// The earliest and the latest of all.
+    first: EventTime,
+    last: EventTime,
+}
 
 /// The newest state of one item.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -85,7 +95,7 @@ impl Statuses {
     }
 
     fn forget_oldest_proof(&mut self) {
-        let newest = |runs: &Runs| runs.iter().map(|run| run.1).max();
+        let newest = |runs: &Runs| runs.iter().map(|run| run.last).max();
         let oldest = self.proofs.iter().min_by_key(|(_, runs)| newest(runs));
         let oldest = oldest.map(|(proof, _)| proof.clone());
         if let Some(oldest) = oldest {
@@ -114,7 +124,7 @@ impl Statuses {
     /// created anew. At least: a round that stops and starts nothing writes no status.
     #[must_use]
     pub fn generation_at_least(&self, workers: &[&str]) -> Option<i32> {
-        let last = |runs: &Runs| runs.iter().map(|run| run.1).max();
+        let last = |runs: &Runs| runs.iter().map(|run| run.last).max();
         let ours = || {
             self.proofs
                 .iter()
@@ -142,25 +152,29 @@ impl Statuses {
             since.is_none_or(|since| at >= since) && until.is_none_or(|until| at <= until)
         };
         let runs = self.proofs.get(&(generation, Arc::clone(worker)));
-        runs.is_some_and(|runs| {
-            runs.iter()
-                .any(|(first, last)| inside(*first) || inside(*last))
-        })
+        runs.is_some_and(|runs| runs.iter().flat_map(|run| &run.seen).any(|at| inside(*at)))
     }
 }
 
 /// Adds an instant to the run it belongs to, or begins a new one.
 fn note(runs: &mut Runs, at: EventTime) {
-    let near = |(first, last): &&mut (EventTime, EventTime)| {
-        at.since_ms(*last) <= PROOF_RUN_GAP_MS && first.since_ms(at) <= PROOF_RUN_GAP_MS
+    let near = |run: &&mut Run| {
+        at.since_ms(run.last) <= PROOF_RUN_GAP_MS && run.first.since_ms(at) <= PROOF_RUN_GAP_MS
     };
-    if let Some((first, last)) = runs.iter_mut().find(near) {
-        *first = (*first).min(at);
-        *last = (*last).max(at);
+    if let Some(run) = runs.iter_mut().find(near) {
+        run.first = run.first.min(at);
+        run.last = run.last.max(at);
+        if run.seen.len() < PROOF_RUN_SEEN_MAX && !run.seen.contains(&at) {
+            run.seen.push(at);
+        }
         return;
     }
     if runs.len() >= PROOF_RUNS_MAX {
         runs.remove(0);
     }
-    runs.push((at, at));
+    runs.push(Run {
+        seen: vec![at],
+        first: at,
+        last: at,
+    });
 }

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod barrier;
+mod beginnings;
 mod cases;
 mod cases_more;
 mod dsl;

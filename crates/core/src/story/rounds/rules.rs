@@ -3,26 +3,63 @@
 
 use std::sync::Arc;
 
-use super::{Evidence, Round, Rule};
+use super::{Evidence, Round};
 use crate::answers::Outcome;
 use crate::facts::ids::WorkItem;
 use crate::facts::observation::{Claim, GroupSnapshot, Member};
 use crate::facts::sets;
 use crate::facts::time::EventTime;
 use crate::limits::TIMER_SLACK_MS;
+use serde::{Deserialize, Serialize};
+
+/// A rule of the list in `rounds`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Rule {
+    /// No members.
+    R1Emptied,
+    /// An error in the assignments.
+    R2Mismatch,
+    /// A claim follows.
+    R3Claimed,
+    /// A status with this generation.
+    R4Status,
+    /// Quiet for two rebalance timeouts.
+    R5Quiet,
+    /// Claims ignore.
+    R6Ignored,
+    /// Nothing to apply.
+    R7NothingToApply,
+    /// No evidence.
+    R8NoEvidence,
+    /// A missing number.
+    R9Missing,
+}
+
+// === impl Rule ===
+
+impl Rule {
+    /// How answers name it.
+    #[must_use]
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::R1Emptied => "generation rule 1",
+            Self::R2Mismatch => "generation rule 2",
+            Self::R3Claimed => "generation rule 3",
+            Self::R6Ignored => "generation rule 6",
+            Self::R4Status => "generation rule 4",
+            Self::R5Quiet => "generation rule 5",
+            Self::R7NothingToApply => "generation rule 7",
+            Self::R8NoEvidence => "generation rule 8",
+            Self::R9Missing => "generation rule 9",
+        }
+    }
+}
 
 pub(super) fn settle_one(round: &mut Round, evidence: Evidence<'_>) -> bool {
     let Some(record) = round.record.clone() else {
         return false;
     };
     round.outcome = outcome_of(round, &record, evidence);
-    if let Some(next) = round.next {
-        round.counts = next.live;
-    } else if let Some((_, Rule::R5Quiet)) = round.outcome {
-        // It ended when it had been quiet long enough.
-        let ended = quiet_deadline(&record);
-        round.counts |= evidence.watched_since.is_some_and(|since| ended >= since);
-    }
     round.outcome.is_some()
 }
 
@@ -124,12 +161,12 @@ pub(super) fn member_applied(
     }
     let next = round.next?;
     match round.followed.get(place).copied().flatten() {
-        Some(followed) => Some(followed),
+        Some(true) => Some(true),
+        // A status that says that it did may still be unread.
+        _ if !evidence.progress.passed(next.arrived) => None,
+        Some(false) => Some(false),
         // Nothing contradicts a member that stayed; of one that is gone nothing is known.
-        None if evidence.progress.passed(next.arrived) => {
-            Some(round.stayed.get(place).copied().unwrap_or(false))
-        }
-        None => None,
+        None => Some(round.stayed.get(place).copied().unwrap_or(false)),
     }
 }
 

@@ -1,0 +1,85 @@
+//! The table, held against what real releases of Kafka know.
+
+use std::collections::BTreeSet;
+
+use super::*;
+use crate::config::mistake::nearest;
+use crate::config::worker::names;
+
+/// Classes and names of settings by release; see `tests/java/ConfigDefs.java`.
+const RELEASES: [(&str, &str); 5] = [
+    (
+        "2.5.1",
+        include_str!("../../../../tests/fixtures/config_def/2.5.1.txt"),
+    ),
+    (
+        "3.4.1",
+        include_str!("../../../../tests/fixtures/config_def/3.4.1.txt"),
+    ),
+    (
+        "3.9.2",
+        include_str!("../../../../tests/fixtures/config_def/3.9.2.txt"),
+    ),
+    (
+        "4.1.1",
+        include_str!("../../../../tests/fixtures/config_def/4.1.1.txt"),
+    ),
+    (
+        "4.4.0",
+        include_str!("../../../../tests/fixtures/config_def/4.4.0.txt"),
+    ),
+];
+
+fn all() -> BTreeSet<&'static str> {
+    let lines = RELEASES.iter().flat_map(|(_, text)| text.lines());
+    lines
+        .filter_map(|line| line.split_once(' '))
+        .map(|(_, name)| name)
+        .collect()
+}
+
+#[test]
+fn every_setting_of_every_release_has_a_verdict() {
+    let ours: BTreeSet<_> = SETTINGS.iter().map(|(name, _)| *name).collect();
+    for (release, text) in RELEASES {
+        let names = text.lines().filter_map(|line| line.split_once(' '));
+        let theirs: Vec<_> = names.filter(|(_, name)| names::is_security(name)).collect();
+        assert!(theirs.len() > 90, "{release} has {}", theirs.len());
+        for (class, name) in theirs {
+            assert!(ours.contains(name), "{release} {class}: {name}");
+        }
+    }
+    let theirs = all();
+    for name in ours {
+        assert!(theirs.contains(name), "{name} is of no release");
+    }
+    assert!(SETTINGS.is_sorted_by_key(|(name, _)| *name));
+}
+
+#[test]
+fn every_name_that_is_read_is_one_of_kafka() {
+    let theirs = all();
+    // Gone in 3.0 and still in files; 2.5.1 knows them.
+    for name in names::all() {
+        assert!(theirs.contains(name), "{name}");
+    }
+}
+
+#[test]
+fn no_name_of_kafka_looks_like_a_slip() {
+    for name in all() {
+        if !names::is_read(name) {
+            let near = nearest(name, names::all());
+            assert_eq!(near, None, "{name} would be told to be a slip");
+        }
+    }
+}
+
+#[test]
+fn a_reason_is_a_reason() {
+    for (name, verdict) in SETTINGS {
+        if let Harmless(why) | Refused(why) = verdict {
+            assert!(why.len() > 20 && !why.ends_with('.'), "{name}");
+        }
+    }
+}

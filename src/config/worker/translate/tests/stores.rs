@@ -1,0 +1,120 @@
+//! Key and trust stores become what librdkafka takes, or are refused by name.
+
+use super::*;
+
+pub(super) fn tls(lines: &str) -> String {
+    let path = |text: &str, name: &str| text.replace(&format!("@{name}"), &store_path(name));
+    let names = [
+        "trust.jks",
+        "real.jks",
+        "old.p12",
+        "trust.pem",
+        "key.p12",
+        "key.pem",
+        "locked.pem",
+    ];
+    names
+        .iter()
+        .fold(format!("security.protocol=SSL\n{lines}\n"), |text, name| {
+            path(&text, name)
+        })
+}
+
+#[test]
+fn stores_become_pem() {
+    let pem = "-----BEGIN CERTIFICATE-----";
+    let key = "-----BEGIN PRIVATE KEY-----";
+    let from = |lines: &str| good(&tls(lines), &[]);
+    let jks = from(
+        "ssl.truststore.location=@trust.jks\nssl.truststore.password=changeit\nssl.truststore.type=JKS",
+    );
+    assert_eq!(
+        jks,
+        [
+            "security.protocol=ssl".to_owned(),
+            format!("ssl.ca.pem={pem}")
+        ]
+    );
+    let file = from("ssl.truststore.location=@trust.pem\nssl.truststore.type=PEM");
+    assert_eq!(
+        file[1],
+        format!("ssl.ca.location={}", store_path("trust.pem"))
+    );
+    let own = [
+        format!("ssl.certificate.pem={pem}"),
+        format!("ssl.key.pem={key}"),
+    ];
+    for lines in [
+        "ssl.keystore.location=@key.p12\nssl.keystore.password=changeit\nssl.key.password=changeit",
+        "ssl.keystore.location=@key.pem",
+        "ssl.keystore.location=@locked.pem\nssl.key.password=changeit",
+    ] {
+        let found = from(lines);
+        assert_eq!(found[2..], own, "{lines}");
+    }
+    let inline = |name: &str| {
+        let text = String::from_utf8(store(name)).unwrap();
+        text.trim_end().replace('\r', "").replace('\n', "\\n\\\n")
+    };
+    let found = from(&format!(
+        "ssl.keystore.certificate.chain={}\nssl.keystore.key={}\nssl.key.password=changeit\nssl.truststore.certificates={}",
+        inline("locked.pem"),
+        inline("locked.pem"),
+        inline("trust.pem")
+    ));
+    assert_eq!(
+        found[1..],
+        [&[format!("ssl.ca.pem={pem}")], &own[..]].concat()
+    );
+}
+
+#[test]
+fn stores_that_cannot_be_read_are_told() {
+    let of = |lines: &str| wrong(&tls(lines)).join("; ");
+    let trust = |file: &str, password: &str| {
+        of(&format!(
+            "ssl.truststore.location={file}\nssl.truststore.password={password}"
+        ))
+    };
+    let told = trust("@real.jks", "changeit");
+    assert!(
+        told.starts_with("line 2 ssl.truststore.location: ") && told.ends_with("a JKS store"),
+        "{told}"
+    );
+    assert!(trust("@old.p12", "changeit").contains("a JDK before 16"));
+    assert!(trust("@trust.jks", "topsecret").contains("does not open"));
+    assert!(trust("/none", "x").contains("/none: No such file"));
+    assert!(trust("/", "x").contains("a folder"));
+    let key = |lines: &str| of(lines);
+    assert!(
+        key("ssl.keystore.location=@locked.pem")
+            .contains("a private key that its password does not open")
+    );
+    assert!(key("ssl.keystore.location=@trust.pem").contains("no private key"));
+    assert!(key("ssl.keystore.key=x").contains("a key without its chain"));
+    assert!(key("ssl.keystore.certificate.chain=x").contains("a chain without a key"));
+    assert!(key("ssl.keystore.certificate.chain=x\nssl.keystore.key=y").contains("no certificate"));
+    assert!(key("ssl.truststore.certificates=x").contains("no certificate"));
+    assert!(
+        key("ssl.truststore.certificates=x\nssl.truststore.location=@trust.jks")
+            .contains("certificates and a location")
+    );
+    // The way out names the file.
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("w.properties");
+    std::fs::write(&file, tls("ssl.truststore.location=@real.jks")).unwrap();
+    let mut settings = Settings::read(Some((&file, "file")), &[], &|_| None);
+    let over = Over {
+        properties: &BTreeMap::new(),
+        has_token_file: false,
+        has_brokers: false,
+    };
+    translate(&mut settings, over);
+    let hint = settings.mistakes[0].hint.clone().unwrap();
+    assert!(
+        hint.contains("keytool -importkeystore")
+            && hint.contains("real.jks")
+            && hint.contains("ssl.ca.location"),
+        "{hint}"
+    );
+}

@@ -1,0 +1,168 @@
+//! Files that change, vanish, come back, are swapped below a link.
+
+use std::os::unix::fs::symlink;
+
+use super::*;
+
+/// What is done to the folder, and whether it is a change.
+type Step = (&'static str, fn(&Path), bool);
+
+#[track_caller]
+fn check(watched: &[&str], steps: &[Step]) {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    fs::write(at.join("a"), "one").unwrap();
+    fs::create_dir(at.join("v1")).unwrap();
+    fs::write(at.join("v1/key"), "old").unwrap();
+    fs::create_dir(at.join("v2")).unwrap();
+    fs::write(at.join("v2/key"), "new").unwrap();
+    fs::create_dir(at.join("mount")).unwrap();
+    symlink("../v1", at.join("mount/..data")).unwrap();
+    symlink("..data/key", at.join("mount/key")).unwrap();
+    let mut watch = Watch::new(watched.iter().map(|path| at.join(path)));
+    assert!(!watch.poll(), "nothing happened yet");
+    for (what, step, changed) in steps {
+        step(at);
+        assert_eq!(watch.poll(), *changed, "{what}");
+        assert!(!watch.poll(), "{what}: told once");
+    }
+}
+
+fn write(path: PathBuf, text: &str) {
+    fs::write(path, text).unwrap();
+}
+
+#[test]
+fn a_file_changes_by_what_it_holds() {
+    check(
+        &["a"],
+        &[
+            ("same size", |at| write(at.join("a"), "two"), true),
+            ("written again", |at| write(at.join("a"), "two"), false),
+            ("longer", |at| write(at.join("a"), "three"), true),
+            (
+                "replaced by its like",
+                |at| {
+                    write(at.join("b"), "three");
+                    fs::rename(at.join("b"), at.join("a")).unwrap();
+                },
+                false,
+            ),
+            (
+                "replaced",
+                |at| {
+                    write(at.join("b"), "seven");
+                    fs::rename(at.join("b"), at.join("a")).unwrap();
+                },
+                true,
+            ),
+            (
+                "the time of before",
+                |at| {
+                    let time = fs::metadata(at.join("a")).unwrap().modified().unwrap();
+                    write(at.join("a"), "eight");
+                    let file = File::options().write(true).open(at.join("a")).unwrap();
+                    file.set_modified(time).unwrap();
+                },
+                true,
+            ),
+        ],
+    );
+}
+
+#[test]
+fn a_file_comes_and_goes() {
+    check(
+        &["a", "not/yet"],
+        &[
+            ("gone", |at| fs::remove_file(at.join("a")).unwrap(), true),
+            ("back as it was", |at| write(at.join("a"), "one"), true),
+            (
+                "the other one's folder",
+                |at| fs::create_dir(at.join("not")).unwrap(),
+                false,
+            ),
+            ("the other one", |at| write(at.join("not/yet"), ""), true),
+            (
+                "a link to nothing",
+                |at| {
+                    fs::remove_file(at.join("a")).unwrap();
+                    symlink("nowhere", at.join("a")).unwrap();
+                },
+                true,
+            ),
+        ],
+    );
+}
+
+/// How the kubelet replaces a mounted secret: the new files first, then one rename.
+fn swap(at: &Path) {
+    symlink("../v2", at.join("mount/..data_tmp")).unwrap();
+    fs::rename(at.join("mount/..data_tmp"), at.join("mount/..data")).unwrap();
+}
+
+#[test]
+fn links_of_a_mounted_secret_are_swapped() {
+    check(&["mount/key"], &[("swapped", swap, true)]);
+}
+
+#[test]
+fn a_folder_changes_by_its_files() {
+    check(
+        &["mount"],
+        &[
+            ("swapped", swap, true),
+            (
+                "a further file",
+                |at| write(at.join("mount/more"), "x"),
+                true,
+            ),
+            (
+                "its like under another name",
+                |at| fs::rename(at.join("mount/more"), at.join("mount/most")).unwrap(),
+                true,
+            ),
+            (
+                "a folder",
+                |at| fs::create_dir(at.join("mount/inner")).unwrap(),
+                false,
+            ),
+        ],
+    );
+}
+
+#[test]
+fn beyond_the_bound_size_counts() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("large");
+    let size = usize::try_from(FILE_BYTES_MAX).unwrap();
+    fs::write(&path, vec![b'a'; size]).unwrap();
+    let mut watch = Watch::new([path.clone()]);
+    fs::write(&path, vec![b'a'; size + 1]).unwrap();
+    assert!(watch.poll());
+}
+
+#[test]
+fn other_paths_are_followed_and_the_rest_is_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let [a, b] = ["a", "b"].map(|name| folder.path().join(name));
+    fs::write(&a, "one").unwrap();
+    fs::write(&b, "one").unwrap();
+    let mut watch = Watch::new([a.clone()]);
+    fs::write(&a, "two").unwrap();
+    fs::write(&b, "two").unwrap();
+    watch.follow([a.clone(), b.clone()]);
+    assert!(watch.poll(), "a changed before b was followed");
+    watch.follow([b]);
+    fs::write(&a, "three").unwrap();
+    assert!(!watch.poll(), "a is no longer followed");
+}
+
+#[test]
+fn what_a_file_holds_is_not_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("password");
+    fs::write(&path, "topsecret").unwrap();
+    let watch = Watch::new([path]);
+    assert!(!format!("{watch:?}").contains("topsecret"));
+}

@@ -1,0 +1,274 @@
+//! Polls of the group's state against a real coordinator: through every form of access,
+//! with and without the right, and while a round is under way.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use evenkeel::read::connection::{Connection, Hidden};
+use evenkeel::read::coordinator::{Pace, PollHandle, PollSettings, start};
+use evenkeel_core::facts::input::{Input, InputKind, Trouble};
+use evenkeel_core::facts::poll::{Description, PollAnswer, PolledState};
+use evenkeel_core::facts::time::ArrivalTime;
+use evenkeel_testbed::security::{AGENT_USER, Access, Resource, Right, Security};
+use evenkeel_testbed::{BrokerSpec, Cluster, ClusterSpec, Properties, WorkerSpec};
+use tokio::sync::mpsc;
+
+const GROUP: &str = "connect";
+const MAX: Duration = Duration::from_secs(60);
+
+/// What the clock of a log line may differ from ours.
+const CLOCK_MS: i64 = 20;
+
+/// Fast polls and what comes of them.
+struct Polls {
+    handle: PollHandle,
+    inputs: mpsc::Receiver<Input>,
+}
+
+impl Polls {
+    fn start(cluster: &Cluster, access: Access, more: &[(&str, &str)]) -> Polls {
+        let mut properties = Properties::new();
+        if access != Access::Plaintext {
+            let user = cluster.user(AGENT_USER).unwrap();
+            properties = access.librdkafka(user, cluster.certificates().unwrap());
+        }
+        let bootstrap = cluster.bootstrap_of(access.listener()).unwrap();
+        properties.insert("bootstrap.servers".to_owned(), bootstrap);
+        for (name, value) in more {
+            properties.insert((*name).to_owned(), (*value).to_owned());
+        }
+        let connection = Connection {
+            properties: properties
+                .into_iter()
+                .map(|(name, value)| (name, Hidden(value)))
+                .collect(),
+            token_file: None,
+        };
+        let (sender, inputs) = mpsc::channel(256);
+        let now = Arc::new(evenkeel::run::clock::now);
+        let group = GROUP.to_owned();
+        let handle = start(
+            PollSettings {
+                connection,
+                group,
+                mask: None,
+            },
+            now,
+            sender,
+        );
+        handle.set_pace(Pace::Fast);
+        Polls { handle, inputs }
+    }
+
+    async fn until(&mut self, what: &str, wanted: impl Fn(&PollAnswer) -> bool) -> Seen {
+        let began = Instant::now();
+        let mut last = None;
+        while began.elapsed() < MAX {
+            let input = tokio::time::timeout(Duration::from_secs(15), self.inputs.recv()).await;
+            let Ok(Some(input)) = input else {
+                break;
+            };
+            let InputKind::Polled(polled) = input.kind else {
+                panic!("another input");
+            };
+            if wanted(&polled.answer) {
+                return Seen {
+                    asked: polled.asked,
+                    at: input.at,
+                    answer: polled.answer,
+                };
+            }
+            last = Some(polled.answer);
+        }
+        panic!("{what}: not seen, last was {last:?}");
+    }
+
+    async fn described(&mut self, what: &str, state: PolledState) -> Description {
+        let is_it = |answer: &PollAnswer| match answer {
+            PollAnswer::Described(description) => description.state == state,
+            _ => false,
+        };
+        match self.until(what, is_it).await.answer {
+            PollAnswer::Described(description) => description,
+            _ => unreachable!(),
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Seen {
+    asked: ArrivalTime,
+    at: ArrivalTime,
+    answer: PollAnswer,
+}
+
+fn secured() -> Cluster {
+    let mut spec = ClusterSpec::of(1);
+    spec.brokers = BrokerSpec {
+        security: Some(Security::new().unwrap()),
+        ..BrokerSpec::default()
+    };
+    Cluster::start(&spec).unwrap()
+}
+
+fn members(description: &Description) -> BTreeSet<String> {
+    let members = description.members.iter();
+    members.map(|member| member.member_id.clone()).collect()
+}
+
+fn told(cluster: &Cluster) -> BTreeSet<String> {
+    let truth = cluster.await_settled(GROUP, MAX).unwrap();
+    let last = truth.last().unwrap();
+    last.members
+        .iter()
+        .map(|member| member.member_id.clone())
+        .collect()
+}
+
+/// Every form of access that a worker may have; then what the broker refuses.
+#[test]
+fn polls_come_in_by_every_access_and_say_what_is_refused() {
+    if super::is_skipped() {
+        return;
+    }
+    let cluster = secured();
+    let told = told(&cluster);
+    let right = [Right::of(
+        AGENT_USER,
+        "DESCRIBE",
+        Resource::Group(GROUP.to_owned()),
+    )];
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime.block_on(async {
+        let denied = PollAnswer::Failed(Trouble::Denied);
+        let mut all = Vec::new();
+        // Without security a user is nobody, who has no rights here.
+        for access in Access::ALL.into_iter().skip(1) {
+            let mut polls = Polls::start(&cluster, access, &[]);
+            polls.until(access.name(), |answer| *answer == denied).await;
+            all.push((access, polls));
+        }
+        cluster.grant(&right).unwrap();
+        for (access, polls) in &mut all {
+            let description = polls.described(access.name(), PolledState::Stable).await;
+            assert_eq!(members(&description), told, "{access}");
+            assert_eq!(description.protocol_type, "connect");
+            assert_eq!(description.protocol, "sessioned");
+            let quiet = PollAnswer::Listed(None);
+            polls.until(access.name(), |answer| *answer == quiet).await;
+        }
+        // What was granted is taken away.
+        cluster.revoke(&right).unwrap();
+        let (access, polls) = &mut all[0];
+        polls.handle.describe_every_turn(true);
+        polls.until(access.name(), |answer| *answer == denied).await;
+
+        let refused = PollAnswer::Failed(Trouble::Unauthenticated);
+        for (access, property) in [
+            (Access::Scram512, ("sasl.password", "another")),
+            (Access::Scram256, ("sasl.username", "nobody")),
+            (Access::Plain, ("sasl.password", "another")),
+            (
+                Access::Oauth,
+                (
+                    "sasl.oauthbearer.config",
+                    "principal=x principalClaimName=other",
+                ),
+            ),
+            // Authorities that do not know the broker's certificate.
+            (Access::Plain, ("ssl.ca.location", "probe")),
+            // TLS at a port without it, and without a certificate where one is wanted.
+            (Access::SaslPlaintext, ("security.protocol", "sasl_ssl")),
+            (Access::Mtls, ("ssl.keystore.location", "")),
+        ] {
+            let mut polls = Polls::start(&cluster, access, &[property]);
+            let seen = polls.until(access.name(), |answer| {
+                matches!(answer, PollAnswer::Failed(_))
+            });
+            assert_eq!(seen.await.answer, refused, "{access}");
+        }
+    });
+}
+
+/// A worker joins: the round is seen while it runs, and who is in after it.
+#[test]
+fn polls_see_a_round_while_it_runs() {
+    if super::is_skipped() {
+        return;
+    }
+    let mut cluster = secured();
+    let before = told(&cluster);
+    let right = Right::of(AGENT_USER, "DESCRIBE", Resource::Group(GROUP.to_owned()));
+    cluster.grant(&[right]).unwrap();
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime.block_on(async {
+        let mut polls = Polls::start(&cluster, Access::Scram512, &[]);
+        let description = polls.described("before", PolledState::Stable).await;
+        assert_eq!(members(&description), before);
+        let name = cluster.add_worker(GROUP, &WorkerSpec::default()).unwrap();
+        cluster.spawn_worker(&name).unwrap();
+        let state = PolledState::PreparingRebalance;
+        let listed = PollAnswer::Listed(Some(state));
+        let seen = polls.until("the join", |answer| *answer == listed).await;
+        let joining = polls.described("who joins", state).await;
+        assert!(
+            joining
+                .members
+                .iter()
+                .all(|member| member.metadata.is_empty())
+        );
+        let after = polls.described("after", PolledState::Stable).await;
+        let told = tokio::task::block_in_place(|| told(&cluster));
+        assert_eq!(members(&after), told);
+        assert_eq!(told.len(), 2);
+        // The list was true within its interval, as the broker's log tells the round.
+        let truth = tokio::task::block_in_place(|| cluster.truth(GROUP).unwrap());
+        let (asked, at) = (seen.asked.0, seen.at.0);
+        let is_round = |prepared_ms: i64, join_end_ms: i64| {
+            prepared_ms <= at + CLOCK_MS && asked <= join_end_ms + CLOCK_MS
+        };
+        let rounds = truth.generations.iter();
+        let found = rounds.filter(|round| {
+            let prepared = round.prepared_ms;
+            prepared.is_some_and(|prepared| is_round(prepared, round.join_end_ms))
+        });
+        assert_eq!(
+            found.count(),
+            1,
+            "{asked} to {at}: {:#?}",
+            truth.generations
+        );
+    });
+}
+
+/// The coordinator stands still with open sockets; the other broker takes the group over.
+#[test]
+fn polls_follow_the_coordinator_to_another_broker() {
+    if super::is_skipped() {
+        return;
+    }
+    let mut spec = ClusterSpec::of(1);
+    spec.brokers = BrokerSpec::pair();
+    let mut cluster = Cluster::start(&spec).unwrap();
+    let before = told(&cluster);
+    let coordinator = cluster.coordinator(GROUP).unwrap();
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime.block_on(async {
+        let mut polls = Polls::start(&cluster, Access::Plaintext, &[]);
+        let description = polls.described("before", PolledState::Stable).await;
+        assert_eq!(members(&description), before);
+        cluster.freeze(&coordinator).unwrap();
+        let gone = PollAnswer::Failed(Trouble::Unreachable);
+        polls.until("the silence", |answer| *answer == gone).await;
+        let after = polls.described("elsewhere", PolledState::Stable).await;
+        assert_eq!(after.members.len(), 1);
+        let now = tokio::task::block_in_place(|| cluster.coordinator(GROUP).unwrap());
+        assert_ne!(now, coordinator);
+        cluster.thaw(&coordinator).unwrap();
+        let quiet = PollAnswer::Listed(None);
+        polls
+            .until("the quiet after it", |answer| *answer == quiet)
+            .await;
+    });
+}
