@@ -87,6 +87,20 @@ impl Agent {
         Agent::launch(program, name, args, places)
     }
 
+    /// Starts a sidecar that is told everything by the worker's properties file.
+    ///
+    /// # Errors
+    /// When the program cannot be started.
+    pub fn start_beside(
+        program: &Path,
+        name: &str,
+        worker_file: &Path,
+        places: (&Path, &Path),
+    ) -> anyhow::Result<Agent> {
+        let args = vec!["--worker-properties".into(), worker_file.into()];
+        Agent::launch(program, name, args, places)
+    }
+
     fn launch(
         program: &Path,
         name: &str,
@@ -199,6 +213,14 @@ impl Agent {
             .find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
         line.map(|value| value.parse().with_context(|| format!("{name} {value}")))
             .transpose()
+    }
+
+    /// Its exit code, if it has ended by itself; no code if a signal ended it.
+    ///
+    /// # Errors
+    /// When the system cannot tell.
+    pub fn ended(&mut self) -> anyhow::Result<Option<Option<i32>>> {
+        Ok(self.process.ended()?.map(|status| status.code()))
     }
 
     /// SIGKILL.

@@ -146,6 +146,15 @@ impl Stage {
         Agent::start_with_file(&self.program, name, file, places)
     }
 
+    /// Starts a sidecar from a worker's properties file, which is not compared either.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub fn agent_beside(&self, name: &str, worker_file: &Path) -> anyhow::Result<Agent> {
+        let places = (self.cluster.folder(), self.locks.as_path());
+        Agent::start_beside(&self.program, name, worker_file, places)
+    }
+
     /// From now on the sidecar is one of those that are compared.
     pub fn adopt(&mut self, agent: Agent) {
         self.agents.push(agent);
