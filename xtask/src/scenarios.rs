@@ -58,6 +58,10 @@ pub(crate) fn run(args: &Scenarios) -> anyhow::Result<()> {
         if !args.names.is_empty() && !args.names.iter().any(|name| name == scenario.name) {
             continue;
         }
+        if let Some(obstacle) = scenario.obstacle()? {
+            eprintln!("{}: skipped: {obstacle}", scenario.name);
+            continue;
+        }
         eprintln!("{}: {}", scenario.name, scenario.shows);
         let mut tries_left = args.tries;
         loop {

@@ -7,6 +7,7 @@ mod agent;
 mod brokers;
 mod compare;
 mod membership;
+mod namespaces;
 mod outage;
 mod replay;
 mod secured;
@@ -19,6 +20,7 @@ pub use compare::{Expected, compare_state};
 pub use replay::{compare_history, replay};
 pub use stage::Stage;
 
+use crate::network::Network;
 use crate::spec::ClusterSpec;
 use crate::version::Version;
 
@@ -78,6 +80,12 @@ pub const SCENARIOS: &[Scenario] = &[
         script: secured::secured,
         spec: secured::spec,
     },
+    Scenario {
+        name: "namespaces",
+        shows: "sidecars with addresses of their own know the worker beside them, and nobody else's",
+        script: namespaces::namespaces,
+        spec: namespaces::spec,
+    },
 ];
 
 /// The scenario of this name.
@@ -87,6 +95,15 @@ pub fn named(name: &str) -> Option<&'static Scenario> {
 }
 
 impl Scenario {
+    /// Why it cannot be run on this machine; `None` if it can.
+    ///
+    /// # Errors
+    /// When the system gives no random bytes.
+    pub fn obstacle(&self) -> anyhow::Result<Option<String>> {
+        let needed = (self.spec)()?.brokers.namespaces;
+        Ok(needed.then(Network::obstacle).flatten())
+    }
+
     /// Runs the script on a new cluster; gives how much was compared.
     ///
     /// # Errors

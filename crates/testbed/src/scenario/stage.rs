@@ -137,6 +137,21 @@ impl Stage {
         Ok(())
     }
 
+    /// Starts a sidecar in the network namespace of a worker.
+    ///
+    /// # Errors
+    /// When it cannot be started, or the worker has none.
+    pub fn add_agent_in(&mut self, name: &str, worker: &str) -> anyhow::Result<()> {
+        let room = self.cluster.worker(worker)?.room();
+        let room = room.with_context(|| format!("{worker} has no namespace"))?;
+        let (bootstrap, group) = (self.cluster.bootstrap(), &self.group);
+        let places = (self.cluster.folder(), self.locks.as_path());
+        let whom = (bootstrap.as_str(), group);
+        let agent = Agent::start_in(room, &self.program, name, whom, places)?;
+        self.agents.push(agent);
+        Ok(())
+    }
+
     /// Starts a sidecar from a file, which is not compared until [`Stage::adopt`].
     ///
     /// # Errors
