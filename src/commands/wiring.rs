@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use crate::config::{
-    self, Config, ConfigFlags, GroupConfig, HttpConfig, Loaded, Mistakes, Secret, load,
+    self, Config, ConfigFlags, ConnectionConfig, GroupConfig, HttpConfig, Loaded, Mistakes, Secret,
+    load,
 };
 use crate::read::connection::{Connection, Hidden, Properties};
 use crate::read::kafka::{self, ReadError, ReadSettings};
@@ -27,12 +28,8 @@ pub fn configuration(flags: &ConfigFlags) -> Result<Loaded, Mistakes> {
 }
 
 /// librdkafka judges its own properties, without connecting anywhere.
-fn judged(properties: &BTreeMap<String, Secret>) -> Vec<(Option<String>, String)> {
-    let mistakes = kafka::mistakes(&Connection {
-        properties: hidden(properties),
-        token_file: None,
-    })
-    .into_iter();
+fn judged(config: &ConnectionConfig) -> Vec<(Option<String>, String)> {
+    let mistakes = kafka::mistakes(&connection(config)).into_iter();
     mistakes
         .map(|mistake| match mistake {
             ReadError::Property { name, reason } => (Some(name), reason),
@@ -40,6 +37,17 @@ fn judged(properties: &BTreeMap<String, Secret>) -> Vec<(Option<String>, String)
             ReadError::Client { reason } => (None, reason),
         })
         .collect()
+}
+
+fn connection(config: &ConnectionConfig) -> Connection {
+    let ConnectionConfig {
+        properties,
+        token_file,
+    } = config;
+    Connection {
+        properties: hidden(properties),
+        token_file: token_file.clone(),
+    }
 }
 
 fn hidden(properties: &BTreeMap<String, Secret>) -> Properties {
@@ -120,10 +128,7 @@ pub fn name_mask(key: Option<&Secret>, group: &GroupConfig) -> NameMask {
 
 fn reader(group: &GroupConfig) -> ReadSettings {
     ReadSettings {
-        connection: Connection {
-            properties: hidden(&group.connection.properties),
-            token_file: group.connection.token_file.clone(),
-        },
+        connection: connection(&group.connection),
         group: group.group.clone(),
         offsets_topic: group.offsets_topic.clone(),
         config_topic: group.config_topic.clone(),
@@ -147,3 +152,6 @@ fn own_addresses() -> Vec<String> {
     let addresses: BTreeSet<_> = addresses.map(|found| found.ip().to_string()).collect();
     addresses.into_iter().collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -53,7 +53,9 @@ pub(super) fn fill(
     let (properties, _) = tree.kafka.properties.looked_up(env);
     for (index, group) in tree.groups.iter_mut().enumerate() {
         let key = format!("groups[{index}].worker_properties");
+        // A variable that is empty is one that a template left out.
         let path = group.worker_properties.clone();
+        let path = path.filter(|path| !path.is_empty());
         let file = path.as_deref().map(|path| (Path::new(path), key.as_str()));
         if file.is_none() && !worker::is_used(vars) {
             workers.each.push(None);

@@ -159,11 +159,8 @@ impl Sources<'_> {
                 .filter(|each| !told.contains(&each.path))
                 .cloned(),
         );
-        let is_whole = !workers.has_any();
-        let judged = tree
-            .kafka
-            .properties
-            .judged(&env, judge, &mistakes, is_whole);
+        let whole = (!workers.has_any()).then_some(&tree.kafka);
+        let judged = tree.kafka.properties.judged(&env, judge, &mistakes, whole);
         mistakes.extend(judged);
         mistakes.append(&mut wrong);
         if let (true, Ok(config)) = (mistakes.is_empty(), &result) {

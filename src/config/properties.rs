@@ -12,14 +12,17 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::describe::{Describe, Shape};
 use super::mistake::Mistake;
 use super::secret::{HIDDEN, Secret};
+use super::tree::KafkaTree;
+use super::typed::ConnectionConfig;
 
 /// Names of properties whose values may be shown: how the agent connects, not with
 /// what. A name that is not here is hidden.
-const OPEN: [&str; 14] = [
+const OPEN: [&str; 16] = [
     "bootstrap.servers",
     "broker.address.family",
     "client.id",
     "debug",
+    "enable.sasl.oauthbearer.unsecure.jwt",
     "enable.ssl.certificate.verification",
     "sasl.mechanism",
     "sasl.mechanisms",
@@ -28,6 +31,7 @@ const OPEN: [&str; 14] = [
     "socket.timeout.ms",
     "ssl.ca.location",
     "ssl.certificate.location",
+    "ssl.cipher.suites",
     "ssl.endpoint.identification.algorithm",
     "ssl.key.location",
 ];
@@ -35,9 +39,9 @@ const OPEN: [&str; 14] = [
 /// A secret is a line or a key, never a data set.
 const FILE_BYTES_MAX: u64 = 1024 * 1024;
 
-/// Judges properties as librdkafka would take them: which of them will not do, or `None`
+/// Judges a connection as librdkafka would take it: which property will not do, or `None`
 /// for all of them together, and why. The reasons hold no value.
-pub type Judge = fn(&BTreeMap<String, Secret>) -> Vec<(Option<String>, String)>;
+pub type Judge = fn(&ConnectionConfig) -> Vec<(Option<String>, String)>;
 
 /// Properties of librdkafka, as written. Their values are not shown unless they are
 /// known to be harmless.
@@ -78,20 +82,25 @@ impl Properties {
         }
     }
 
-    /// What `judge` says of those that are not in `told` already, and, where they are all
-    /// that a connection is made from, of all together.
+    /// What `judge` says of those that are not in `told` already, and, where they are the
+    /// `whole` that a connection is made from, of all together.
     pub(super) fn judged(
         &self,
         env: &dyn Fn(&str) -> Option<String>,
         judge: Judge,
         told: &[Mistake],
-        is_whole: bool,
+        whole: Option<&KafkaTree>,
     ) -> Vec<Mistake> {
         let is_told = |name: &str| told.iter().any(|mistake| mistake.path == path(name));
         let (mut resolved, _) = self.looked_up(env);
         resolved.retain(|name, _| !is_told(name));
-        let all = is_whole && resolved.len() == self.map.len();
-        let found = judge(&resolved).into_iter();
+        let all = whole.is_some() && resolved.len() == self.map.len();
+        let token_file = whole.and_then(|kafka| kafka.token_file.as_ref());
+        let connection = ConnectionConfig {
+            properties: resolved,
+            token_file: token_file.map(PathBuf::from),
+        };
+        let found = judge(&connection).into_iter();
         found
             .filter_map(|(name, why)| match name {
                 Some(name) => Some(

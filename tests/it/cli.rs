@@ -234,3 +234,68 @@ fn whoever_has_the_key_is_told_the_code_of_a_name() {
     );
     assert!(!told.contains("short"), "{told}");
 }
+
+/// The first way to use it: nothing but the worker's file, and where each value stands.
+#[test]
+fn the_workers_file_says_it_all() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("connect-distributed.properties");
+    let text = "\
+bootstrap.servers=127.0.0.1:1
+group.id=from-the-file
+config.storage.topic=c
+status.storage.topic=s
+security.protocol=SASL_PLAINTEXT
+sasl.mechanism=PLAIN
+sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required username=\"u\" password=\"canary-9\";
+session.timeout.ms=11000
+sesion.timeout.ms=12000
+";
+    fs::write(&file, text).unwrap();
+    let config = |variables: &[(&str, &str)]| {
+        evenkeel(&["config", "--worker-properties", file.to_str().unwrap()])
+            .envs(variables.iter().copied())
+            .output()
+            .unwrap()
+    };
+    let output = config(&[("CONNECT_SESSION_TIMEOUT_MS", "13000")]);
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    let printed = String::from_utf8(output.stdout.clone()).unwrap();
+    for line in [
+        "  group: from-the-file",
+        "#   groups[0].group  (connect-distributed.properties:2)",
+        "#   groups[0]: sasl.username = u  (connect-distributed.properties:7)",
+        "#   groups[0]: sasl.password = [hidden]  (connect-distributed.properties:7)",
+        "#   groups[0]: session.timeout.ms = 13000  (CONNECT_SESSION_TIMEOUT_MS)",
+    ] {
+        assert!(
+            printed.lines().any(|each| each == line),
+            "{line} in\n{printed}"
+        );
+    }
+    let warned = told(&output);
+    assert!(
+        warned.contains("connect-distributed.properties:9")
+            && warned.contains("did you mean session.timeout.ms?"),
+        "{warned}"
+    );
+    assert!(!printed.contains("canary") && !warned.contains("canary"));
+    // What is printed is a configuration again.
+    let again = folder.path().join("evenkeel.yaml");
+    fs::write(&again, &printed).unwrap();
+    let check = evenkeel(&["config", "--check", "--config", again.to_str().unwrap()])
+        .output()
+        .unwrap();
+    assert_eq!(check.status.code(), Some(0), "{}", told(&check));
+    // What cannot be had is told by its name in the file.
+    fs::write(&file, text.replace("=PLAIN\n", "=GSSAPI\n")).unwrap();
+    let output = config(&[]);
+    assert_eq!(output.status.code(), Some(78));
+    let told = told(&output);
+    assert!(told.starts_with("1 mistake"), "{told}");
+    assert!(
+        told.contains("sasl.mechanism: found GSSAPI")
+            && told.contains("(set by connect-distributed.properties:6)"),
+        "{told}"
+    );
+}

@@ -347,7 +347,7 @@ fn says_what_is_wrong() {
     );
     check_error(
         &gzip(&[&HEADER.replace("\"version\":1", "\"version\":2")]),
-        "capture version 2 is not supported, this release reads up to version 1",
+        "capture version 2 is not supported, this release reads versions 1 to 1",
     );
     check_error(
         &gzip(&[HEADER]),

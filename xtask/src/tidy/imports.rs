@@ -83,6 +83,7 @@ const ROOMS: &[(&[&str], &[&str])] = &[
             "src/show/http/",
         ],
     ),
+    (&["if_addrs"], &["src/commands/wiring.rs"]),
     (&["bcrypt"], &["src/show/http/gate.rs"]),
     (
         &["serde_yaml"],

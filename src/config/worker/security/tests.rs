@@ -83,3 +83,21 @@ fn a_reason_is_a_reason() {
         }
     }
 }
+
+/// The table of `docs/worker-file.md`, which says what a setting becomes.
+#[test]
+fn the_document_says_it_of_each() {
+    let document = include_str!("../../../../docs/worker-file.md");
+    for (name, verdict) in SETTINGS {
+        let told = match verdict {
+            Translated => "translated".to_owned(),
+            Harmless(why) => format!("not needed: {why}"),
+            Refused(instead) => format!("refused; {instead}"),
+        };
+        let row = format!("| `{name}` | {told} |");
+        assert!(document.contains(&row), "no row: {row}");
+    }
+    for name in names::all() {
+        assert!(document.contains(&format!("`{name}`")), "{name}");
+    }
+}

@@ -1,12 +1,9 @@
 //! Whole files: what a connection becomes, or what is told.
 
-mod stores;
-
 use std::collections::BTreeSet;
 
 use super::*;
 use crate::config::worker::properties_file;
-use crate::config::worker::tests::{store, store_path};
 
 const PLAIN: &str = "\
 security.protocol=SASL_SSL
@@ -316,19 +313,6 @@ fn tokens_come_from_files() {
 }
 
 #[test]
-fn what_is_spoken() {
-    let text = "ssl.endpoint.identification.algorithm=\nssl.enabled.protocols=TLSv1.2,TLSv1.3\nssl.cipher.suites=TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384,TLS_AES_256_GCM_SHA384,TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256";
-    assert_eq!(
-        good(&stores::tls(text), &[])[1..],
-        [
-            "ssl.ca.location=probe",
-            "ssl.cipher.suites=ECDHE-RSA-AES256-GCM-SHA384:ECDHE-ECDSA-AES128-GCM-SHA256",
-            "ssl.endpoint.identification.algorithm=none",
-        ]
-    );
-}
-
-#[test]
 fn every_translated_setting_is_looked_at() {
     let mut asked = BTreeSet::new();
     let token = format!("{OAUTH};\n{FROM_URL}").replace("plaintext", "ssl");
@@ -341,3 +325,5 @@ fn every_translated_setting_is_looked_at() {
     }
     assert!(properties_file::parse(PLAIN).is_ok());
 }
+
+mod stores;

@@ -1,8 +1,9 @@
-//! Key and trust stores become what librdkafka takes, or are refused by name.
+//! Connections over TLS: stores, keys, and what is spoken.
 
 use super::*;
+use crate::config::worker::tests::{store, store_path};
 
-pub(super) fn tls(lines: &str) -> String {
+fn tls(lines: &str) -> String {
     let path = |text: &str, name: &str| text.replace(&format!("@{name}"), &store_path(name));
     let names = [
         "trust.jks",
@@ -116,5 +117,18 @@ fn stores_that_cannot_be_read_are_told() {
             && hint.contains("real.jks")
             && hint.contains("ssl.ca.location"),
         "{hint}"
+    );
+}
+
+#[test]
+fn what_is_spoken() {
+    let text = "ssl.endpoint.identification.algorithm=\nssl.enabled.protocols=TLSv1.2,TLSv1.3\nssl.cipher.suites=TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384,TLS_AES_256_GCM_SHA384,TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256";
+    assert_eq!(
+        good(&tls(text), &[])[1..],
+        [
+            "ssl.ca.location=probe",
+            "ssl.cipher.suites=ECDHE-RSA-AES256-GCM-SHA384:ECDHE-ECDSA-AES128-GCM-SHA256",
+            "ssl.endpoint.identification.algorithm=none",
+        ]
     );
 }
