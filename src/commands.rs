@@ -4,6 +4,7 @@ pub mod capture;
 pub mod config;
 pub mod demo;
 pub mod exit;
+pub mod mask;
 pub mod metrics;
 pub mod replay;
 pub mod run;

@@ -12,6 +12,7 @@ mod groups;
 mod load;
 mod mistake;
 mod overlay;
+mod privacy;
 mod properties;
 mod reference;
 mod refused;
@@ -37,5 +38,6 @@ pub use tree::{
 };
 pub use typed::{
     Config, ConnectionConfig, GroupConfig, HttpConfig, KafkaConfig, LogConfig, MetricsConfig,
+    PrivacyConfig,
 };
 pub use validate::validate;

@@ -9,6 +9,7 @@ use evenkeel::commands::capture::CaptureArgs;
 use evenkeel::commands::config::ConfigArgs;
 use evenkeel::commands::demo::DemoArgs;
 use evenkeel::commands::exit::Exit;
+use evenkeel::commands::mask::MaskArgs;
 use evenkeel::commands::metrics::MetricsArgs;
 use evenkeel::commands::replay::ReplayError;
 use evenkeel::commands::run::RunArgs;
@@ -40,10 +41,11 @@ Example: evenkeel replay incident.evk.gz | jq 'select(.line == \"settled\")'")]
     },
     Metrics(MetricsArgs),
     Config(ConfigArgs),
+    Mask(MaskArgs),
 }
 
 fn main() -> ExitCode {
-    evenkeel::read::ffi::bound_allocator();
+    evenkeel::read::ffi::prepare();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
@@ -69,16 +71,15 @@ fn run(command: Command) -> Exit {
             Err(error) => Exit::of_error(&error),
         },
         Command::Metrics(args) => printed(commands::metrics::run(args, &mut io::stdout().lock())),
-        Command::Config(args) => match commands::config::run(&args, &mut io::stdout().lock()) {
-            Ok(exit) => exit,
-            Err(error) => Exit::of_output(&error),
-        },
+        Command::Config(args) => ended(commands::config::run(&args, &mut io::stdout().lock())),
+        Command::Mask(args) => ended(commands::mask::run(&args, &mut io::stdout().lock())),
     }
 }
 
 fn printed(result: io::Result<()>) -> Exit {
-    match result {
-        Ok(()) => Exit::Ok,
-        Err(error) => Exit::of_output(&error),
-    }
+    ended(result.map(|()| Exit::Ok))
+}
+
+fn ended(result: io::Result<Exit>) -> Exit {
+    result.unwrap_or_else(|error| Exit::of_output(&error))
 }

@@ -9,3 +9,5 @@ pub mod counters;
 pub mod ffi;
 pub mod group;
 pub mod kafka;
+pub mod mask;
+pub mod token;

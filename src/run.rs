@@ -2,6 +2,7 @@
 
 pub mod agent;
 pub mod clock;
+pub mod connections;
 pub mod files;
 pub mod group;
 pub mod reloads;

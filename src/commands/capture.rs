@@ -56,7 +56,13 @@ pub fn run(args: &CaptureArgs) -> Exit {
         Ok(loaded) => loaded,
         Err(exit) => return exit,
     };
-    let mut readers = wiring::readers(&loaded.config);
+    let mut readers = match wiring::readers(&loaded.config) {
+        Ok(readers) => readers,
+        Err(mistakes) => {
+            eprintln!("{mistakes}");
+            return Exit::Config;
+        }
+    };
     let (Some(settings), true) = (readers.pop(), readers.is_empty()) else {
         tracing::error!("a capture holds one group; name it with --group");
         return Exit::Config;

@@ -213,6 +213,8 @@ fn plan(script: &Script, broker: SocketAddr) -> Plan {
             own_worker: settings.own_worker.clone(),
             ..ReadSettings::default()
         }],
+        files: Vec::new(),
+        load: None,
         readiness: Readiness::Lenient,
         series: SeriesLimits::default(),
         agent: AgentStats {

@@ -34,13 +34,13 @@ pub fn run(args: &RunArgs) -> Exit {
         Ok(loaded) => loaded,
         Err(exit) => return exit,
     };
-    start::on_this_thread(watch(&loaded.config)).unwrap_or_else(|error| {
+    start::on_this_thread(watch(&loaded.config, &args.config)).unwrap_or_else(|error| {
         tracing::error!(%error, "runtime not started");
         Exit::Failed
     })
 }
 
-async fn watch(config: &Config) -> Exit {
+async fn watch(config: &Config, flags: &ConfigFlags) -> Exit {
     let mut signals = match Signals::listen() {
         Ok(signals) => signals,
         Err(error) => {
@@ -48,7 +48,7 @@ async fn watch(config: &Config) -> Exit {
             return Exit::Failed;
         }
     };
-    let plan = match plan(config) {
+    let plan = match plan(config, flags) {
         Ok(plan) => plan,
         Err(exit) => return exit,
     };
@@ -90,7 +90,7 @@ pub(super) async fn listen(address: SocketAddr) -> Option<TcpListener> {
     }
 }
 
-fn plan(config: &Config) -> Result<Plan, Exit> {
+fn plan(config: &Config, flags: &ConfigFlags) -> Result<Plan, Exit> {
     let web = wiring::web(&config.http).map_err(|mistakes| {
         eprintln!("{mistakes}");
         Exit::Config
@@ -99,8 +99,14 @@ fn plan(config: &Config) -> Result<Plan, Exit> {
         let (tls, basic_auth) = (web.guard().has_tls(), web.guard().has_users());
         tracing::info!(file = %file.display(), tls, basic_auth, "web configuration in use");
     }
+    let groups = wiring::readers(config).map_err(|mistakes| {
+        eprintln!("{mistakes}");
+        Exit::Config
+    })?;
     Ok(Plan {
-        groups: wiring::readers(config),
+        groups,
+        files: wiring::files(config),
+        load: Some(wiring::load_again(flags)),
         readiness: config.http.readiness,
         series: SeriesLimits {
             series_max: config.metrics.series_max,
@@ -109,11 +115,11 @@ fn plan(config: &Config) -> Result<Plan, Exit> {
         },
         agent: AgentStats {
             build: build(),
-            // Groups with workers of their own may have others; each group knows its own.
-            principal: config
+            principals: config
                 .groups
-                .first()
-                .and_then(|group| group.principal.clone()),
+                .iter()
+                .filter_map(|group| Some((group.group.clone(), group.principal.clone()?)))
+                .collect(),
             ..AgentStats::default()
         },
         http: HttpLimits::default(),

@@ -2,12 +2,16 @@
 //! group becomes settings of a reader.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
 use crate::config::{
-    Config, ConfigFlags, ConnectionConfig, GroupConfig, HttpConfig, Loaded, Mistakes, Secret, load,
+    self, Config, ConfigFlags, ConnectionConfig, GroupConfig, HttpConfig, Loaded, Mistakes, Secret,
+    load,
 };
 use crate::read::connection::{Connection, Hidden, Properties};
 use crate::read::kafka::{self, ReadError, ReadSettings};
+use crate::read::mask::NameMask;
+use crate::run::connections::{Load, Settings};
 use crate::run::web::Web;
 
 /// Loads the configuration for a command.
@@ -18,7 +22,9 @@ pub fn configuration(flags: &ConfigFlags) -> Result<Loaded, Mistakes> {
     let vars: Vec<(String, String)> = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect();
-    load(flags, &vars, judged)
+    let loaded = load(flags, &vars, judged)?;
+    mask_key(&loaded.config)?;
+    Ok(loaded)
 }
 
 /// librdkafka judges its own properties, without connecting anywhere.
@@ -52,6 +58,32 @@ fn hidden(properties: &BTreeMap<String, Secret>) -> Properties {
         .collect()
 }
 
+/// The files that the connections depend on. Tokens are read anew for each login.
+#[must_use]
+pub fn files(config: &Config) -> Vec<PathBuf> {
+    let tokens: Vec<&PathBuf> = config
+        .groups
+        .iter()
+        .filter_map(|group| group.connection.token_file.as_ref())
+        .collect();
+    let mut files = config::worker::files(config);
+    files.retain(|file| !tokens.contains(&file));
+    files
+}
+
+/// Reads the configuration again as it was read at start.
+#[must_use]
+pub fn load_again(flags: &ConfigFlags) -> Load {
+    let flags = flags.clone();
+    Load::new(move || {
+        let loaded = configuration(&flags)?;
+        Ok(Settings {
+            groups: readers(&loaded.config)?,
+            files: files(&loaded.config),
+        })
+    })
+}
+
 /// The web configuration, where there is one.
 ///
 /// # Errors
@@ -62,16 +94,36 @@ pub fn web(config: &HttpConfig) -> Result<Option<Web>, Mistakes> {
 }
 
 /// The settings of a reader for each configured group.
-#[must_use]
-pub fn readers(config: &Config) -> Vec<ReadSettings> {
+///
+/// # Errors
+/// The key that names are masked with cannot be had.
+pub fn readers(config: &Config) -> Result<Vec<ReadSettings>, Mistakes> {
     let own_addresses = own_addresses();
+    let key = mask_key(config)?;
+    let mask = |group| name_mask(key.as_ref(), group);
     let groups = config.groups.iter();
-    groups
+    Ok(groups
         .map(|group| ReadSettings {
             own_addresses: own_addresses.clone(),
+            mask: config.privacy.mask_names.then(|| mask(group)),
             ..reader(group)
         })
-        .collect()
+        .collect())
+}
+
+/// The key that names are masked with.
+///
+/// # Errors
+/// What is wrong with its file.
+pub fn mask_key(config: &Config) -> Result<Option<Secret>, Mistakes> {
+    let key = config.privacy.mask_key();
+    key.map_err(|mistake| Mistakes(vec![mistake]))
+}
+
+/// The mask of a group's connector names. Without a key the group id serves as one, which
+/// all sidecars have, and so has everybody else.
+pub fn name_mask(key: Option<&Secret>, group: &GroupConfig) -> NameMask {
+    NameMask::new(key.map_or(group.group.as_bytes(), |key| key.expose().as_bytes()))
 }
 
 fn reader(group: &GroupConfig) -> ReadSettings {
@@ -85,6 +137,7 @@ fn reader(group: &GroupConfig) -> ReadSettings {
         own_worker: group.own_worker.clone(),
         own_addresses: Vec::new(),
         worker_settings: group.worker_settings.clone(),
+        mask: None,
     }
 }
 

@@ -104,6 +104,16 @@ fn of_shape(value: &mut Value, shape: &Shape, path: &str, mistakes: &mut Vec<Mis
                 false
             }
         },
+        (Shape::Switch, Value::String(text)) => match text.parse::<bool>() {
+            Ok(is_on) => {
+                *value = Value::Bool(is_on);
+                true
+            }
+            Err(_) => {
+                mistakes.push(Mistake::new(path, quoted(text), "true or false"));
+                false
+            }
+        },
         (shape, other) => {
             mistakes.push(Mistake::new(path, kind(other), wanted(shape)));
             false
@@ -132,6 +142,7 @@ fn wanted(shape: &Shape) -> &'static str {
     match shape {
         Shape::Text | Shape::Word(_) => "a text",
         Shape::Number => "a whole number",
+        Shape::Switch => "true or false",
         Shape::Map => "names of librdkafka properties with their values",
         Shape::Section(_) => "a section",
         Shape::List(_) => "a list",

@@ -30,6 +30,8 @@ pub(super) enum Shape {
     Text,
     /// A whole number.
     Number,
+    /// Yes or no.
+    Switch,
     /// One of these words.
     Word(&'static [&'static str]),
     /// Keys that are not ours, with text.
@@ -71,6 +73,16 @@ impl Describe for String {
 impl Describe for usize {
     fn shape() -> Shape {
         Shape::Number
+    }
+
+    fn shown(&self) -> Option<String> {
+        Some(self.to_string())
+    }
+}
+
+impl Describe for bool {
+    fn shape() -> Shape {
+        Shape::Switch
     }
 
     fn shown(&self) -> Option<String> {

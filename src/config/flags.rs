@@ -44,6 +44,9 @@ pub struct ConfigFlags {
     /// TLS and users of that port, in the format of the Prometheus exporters
     #[arg(long, visible_alias = "web.config.file", value_name = "FILE")]
     pub web_config_file: Option<String>,
+    /// Replace connector names by codes
+    #[arg(long)]
+    pub mask_names: bool,
     /// error, warn, info, debug or trace
     #[arg(long, value_name = "LEVEL")]
     pub log_level: Option<String>,
@@ -56,7 +59,7 @@ pub struct ConfigFlags {
 }
 
 /// Key and flag, for those keys that have one of their own.
-pub(super) const FLAGS: [(&str, &str); 12] = [
+pub(super) const FLAGS: [(&str, &str); 13] = [
     ("groups.worker_properties", "--worker-properties"),
     ("kafka.bootstrap", "--bootstrap"),
     ("groups.group", "--group"),
@@ -67,6 +70,7 @@ pub(super) const FLAGS: [(&str, &str); 12] = [
     ("groups.worker_release", "--worker-release"),
     ("http.listen", "--listen"),
     ("http.web_config_file", "--web-config-file"),
+    ("privacy.mask_names", "--mask-names"),
     ("log.level", "--log-level"),
     ("log.format", "--log-format"),
 ];
@@ -77,6 +81,7 @@ impl ConfigFlags {
     /// What the flags set, in the order in which they apply.
     #[must_use]
     pub fn overrides(&self) -> Vec<Override> {
+        let mask_names = self.mask_names.then(|| true.to_string());
         let values = [
             &self.worker_properties,
             &self.bootstrap,
@@ -88,6 +93,7 @@ impl ConfigFlags {
             &self.worker_release,
             &self.listen,
             &self.web_config_file,
+            &mask_names,
             &self.log_level,
             &self.log_format,
         ];

@@ -74,16 +74,18 @@ fn sample_key(out: &mut String, key: &Key, indent: &str, path: &str) {
             "{indent}#  {}\n{indent}{}: {{}}\n",
             key.example, key.name
         )),
-        Shape::Text | Shape::Number | Shape::Word(_) => match &key.default {
-            // Unset is not the same as set to something.
-            None if !key.required => {
-                out.push_str(&format!("#{indent}{}: {}\n", key.name, key.example));
+        Shape::Text | Shape::Number | Shape::Switch | Shape::Word(_) => {
+            match &key.default {
+                // Unset is not the same as set to something.
+                None if !key.required => {
+                    out.push_str(&format!("#{indent}{}: {}\n", key.name, key.example));
+                }
+                default => {
+                    let default = default.as_deref().unwrap_or("\"\"");
+                    out.push_str(&format!("{indent}{}: {default}\n", key.name));
+                }
             }
-            default => {
-                let default = default.as_deref().unwrap_or("\"\"");
-                out.push_str(&format!("{indent}{}: {default}\n", key.name));
-            }
-        },
+        }
     }
 }
 
@@ -117,6 +119,7 @@ fn facts(key: &Key, path: &str) -> Option<String> {
     match &key.shape {
         Shape::Section(_) | Shape::List(_) | Shape::Map => return None,
         Shape::Word(words) => facts.push(words.join(" | ")),
+        Shape::Switch => facts.push("true | false".to_owned()),
         Shape::Text | Shape::Number => {}
     }
     if key.required {
@@ -162,6 +165,7 @@ fn reference_key(out: &mut String, key: &Key, path: &str) {
     let kind = match &key.shape {
         Shape::Text => "text".to_owned(),
         Shape::Number => "whole number".to_owned(),
+        Shape::Switch => "`true` or `false`".to_owned(),
         Shape::Word(words) => words
             .iter()
             .map(|word| format!("`{word}`"))

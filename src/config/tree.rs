@@ -23,6 +23,8 @@ section! {
         groups: Vec<GroupTree> = Vec::new() => "";
         /// Where metrics, probes, the API and the page are served.
         http: HttpTree = HttpTree::default() => "";
+        /// What is hidden from those who see what the agent shows.
+        privacy: PrivacyTree = PrivacyTree::default() => "";
         /// Bounds on what one scrape carries.
         metrics: MetricsTree = MetricsTree::default() => "";
         /// What the agent says on standard error.
@@ -113,6 +115,20 @@ words! {
         Strict = "strict",
     }
     default Lenient
+}
+
+section! {
+    /// What is hidden.
+    pub struct PrivacyTree {
+        /// Whether connector names are replaced by codes (c-1f0a3b5c7d9e) as soon as they are
+        /// read: in metrics, the API, the page, the log and captures. evenkeel mask NAME tells
+        /// the code of a name. docs/security.md says what stays readable.
+        mask_names: bool = false => "true";
+        /// The file with the key that the codes are made with, the same for all sidecars of a
+        /// cluster: at least 16 characters, its last line end left out. Without one the
+        /// group.id serves, and whoever knows it can test a guessed name.
+        mask_key_file: Option<String> = None => "/etc/evenkeel/mask.key";
+    }
 }
 
 section! {

@@ -19,6 +19,8 @@ pub struct Config {
     pub groups: Vec<GroupConfig>,
     /// Where things are served.
     pub http: HttpConfig,
+    /// What is hidden.
+    pub privacy: PrivacyConfig,
     /// Bounds on a scrape.
     pub metrics: MetricsConfig,
     /// What is written.
@@ -81,6 +83,15 @@ pub struct HttpConfig {
     pub web_config_file: Option<PathBuf>,
     /// What probes answer to those who do not say who they are.
     pub probes: Probes,
+}
+
+/// What is hidden.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PrivacyConfig {
+    /// Whether connector names are masked.
+    pub mask_names: bool,
+    /// The file with the key for it.
+    pub mask_key_file: Option<String>,
 }
 
 /// Bounds on a scrape.

@@ -11,9 +11,12 @@ use super::groups::Workers;
 use super::mistake::{Mistake, Mistakes, quoted};
 use super::properties::{Properties, path};
 use super::refused::{JAVA, refused};
-use super::tree::{GROUPS_MAX, GroupTree, HttpTree, KafkaTree, LogTree, MetricsTree, Tree};
+use super::tree::{
+    GROUPS_MAX, GroupTree, HttpTree, KafkaTree, LogTree, MetricsTree, PrivacyTree, Tree,
+};
 use super::typed::{
     Config, ConnectionConfig, GroupConfig, HttpConfig, KafkaConfig, LogConfig, MetricsConfig,
+    PrivacyConfig,
 };
 
 /// Longest topic name (`org.apache.kafka.common.internals.Topic`).
@@ -44,12 +47,17 @@ pub(super) fn validate_with(
         kafka,
         groups,
         http,
+        privacy,
         metrics,
         log,
     } = tree;
     let kafka = of_kafka(kafka, workers, env, &mut mistakes);
     let groups = of_groups(groups, &mut mistakes);
     let http = of_http(http, &mut mistakes);
+    let PrivacyTree {
+        mask_names,
+        mask_key_file,
+    } = privacy;
     let metrics = of_metrics(metrics, &mut mistakes);
     let LogTree { level, format } = *log;
     mistakes.extend(connection::mistakes(whole, workers, env));
@@ -59,6 +67,10 @@ pub(super) fn validate_with(
                 kafka,
                 groups,
                 http,
+                privacy: PrivacyConfig {
+                    mask_names: *mask_names,
+                    mask_key_file: mask_key_file.clone(),
+                },
                 metrics,
                 log: LogConfig { level, format },
             };

@@ -26,6 +26,7 @@ use tokio::task::JoinHandle;
 
 use crate::read::connection::Connection;
 use crate::read::kafka::Now;
+use crate::read::mask::NameMask;
 pub use counters::PollCounters;
 pub use pace::Pace;
 pub use security::Unfit;
@@ -41,6 +42,8 @@ pub struct PollSettings {
     pub connection: Connection,
     /// The Connect group.
     pub group: String,
+    /// Replaces connector names in what members say, where they are to be hidden.
+    pub mask: Option<NameMask>,
 }
 
 /// The polls of one group. Dropping it ends them.
@@ -71,7 +74,7 @@ pub fn start(settings: PollSettings, now: Now, inputs: mpsc::Sender<Input>) -> P
     let group: Arc<str> = settings.group.into();
     let source = Session::new(&settings.connection, &group, &now, &counters);
     let (wanted, wishes) = watch::channel(Wanted::new(settings.connection));
-    let polls = Polls::new(group, inputs, now, Arc::clone(&counters));
+    let polls = Polls::new(group, inputs, now, Arc::clone(&counters)).masked(settings.mask);
     PollHandle {
         wanted,
         task: tokio::spawn(polls.run(source, wishes)),

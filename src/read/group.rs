@@ -6,7 +6,6 @@ use evenkeel_core::answers::{Answers, Mode, Role};
 use evenkeel_core::facts::input::Input;
 use tokio::sync::mpsc;
 
-use crate::read::connection::Connection;
 use crate::read::coordinator::{self, Pace, PollCounters, PollHandle, PollSettings};
 use crate::read::counters::ReadCounters;
 use crate::read::kafka::{self, Now, ReadError, ReadSettings, ReaderHandle};
@@ -34,6 +33,7 @@ pub fn start(
     let asked = PollSettings {
         connection: settings.connection.clone(),
         group: settings.group.clone(),
+        mask: settings.mask.clone(),
     };
     let topics = kafka::start(settings, Arc::clone(&now), inputs.clone())?;
     let polls = coordinator::start(asked, now, inputs);
@@ -55,10 +55,13 @@ impl GroupReader {
             .describe_every_turn(answers.mode == Mode::NoOffsetsTopic);
     }
 
-    /// Goes on with another connection, from where each topic was read to.
-    pub fn reconnect(&self, connection: Connection) {
-        self.topics.reconnect(connection.clone());
-        self.polls.reconnect(connection);
+    /// Goes on with the connection of these settings, from where each topic was read to,
+    /// and with what they say of the worker. The names in them stay what they were.
+    pub fn take(&self, settings: &ReadSettings) {
+        self.topics.reconnect(settings.connection.clone());
+        self.polls.reconnect(settings.connection.clone());
+        self.topics
+            .restate(&settings.worker_settings, settings.own_worker.as_deref());
     }
 
     /// What the readers of the topics count.
@@ -74,7 +77,7 @@ impl GroupReader {
     }
 
     /// Stops and waits for the threads; they wait for questions that are under way.
-    pub fn join(self) {
+    pub fn join(&self) {
         self.polls.stop();
         self.topics.join();
     }

@@ -20,7 +20,7 @@ mod tests;
 mod topic;
 mod watched;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use evenkeel_core::facts::input::{Input, InputKind, Topic, WorkerSetting};
@@ -30,6 +30,7 @@ use tokio::sync::mpsc;
 
 use crate::read::connection::Connection;
 use crate::read::counters::ReadCounters;
+use crate::read::mask::NameMask;
 use emit::Emitter;
 use search::Limits;
 use topic::TopicReader;
@@ -59,6 +60,8 @@ pub struct ReadSettings {
     pub own_addresses: Vec<String>,
     /// Passed on in the settings input.
     pub worker_settings: Vec<WorkerSetting>,
+    /// Replaces connector names in every record, where they are to be hidden.
+    pub mask: Option<NameMask>,
 }
 
 /// A mistake in the settings, found before anything is connected. No text of it
@@ -94,7 +97,8 @@ pub enum ReadError {
 pub struct ReaderHandle {
     emitter: Arc<Emitter>,
     topics: Vec<Arc<shared::Shared>>,
-    threads: Vec<JoinHandle<()>>,
+    watched: Arc<Watched>,
+    threads: Mutex<Vec<JoinHandle<()>>>,
 }
 
 /// What will not do about properties, without connecting anywhere: each of them that is
@@ -165,7 +169,8 @@ fn start_within(
     let mut handle = ReaderHandle {
         emitter: Arc::clone(&emitter),
         topics: Vec::new(),
-        threads: Vec::new(),
+        watched: Arc::clone(&watched),
+        threads: Mutex::default(),
     };
     for topic in Topic::ALL {
         let shared = Arc::new(shared::Shared::new(topic, &settings, &emitter));
@@ -198,6 +203,17 @@ impl ReaderHandle {
         }
     }
 
+    /// What stands beside the names that are read is another thing now: told as an input.
+    /// Waits where nobody takes inputs.
+    pub fn restate(&self, worker_settings: &[WorkerSetting], own_worker: Option<&str>) {
+        let told = self
+            .watched
+            .restate(&self.emitter, worker_settings, own_worker);
+        if told.is_err() {
+            tracing::debug!("settings changed while reading ends");
+        }
+    }
+
     /// What the readers count.
     #[must_use]
     pub fn counters(&self) -> &Arc<ReadCounters> {
@@ -211,27 +227,25 @@ impl ReaderHandle {
     }
 
     /// Stops and waits; blocks for as long as a question to a broker is under way.
-    pub fn join(mut self) {
+    pub fn join(&self) {
         self.stop();
-        for thread in self.threads.drain(..) {
+        let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
+        for thread in threads.drain(..) {
             if thread.join().is_err() {
                 tracing::error!("a reader thread panicked");
             }
         }
     }
 
-    fn spawn(
-        &mut self,
-        name: String,
-        run: impl FnOnce() + Send + 'static,
-    ) -> Result<(), ReadError> {
+    fn spawn(&self, name: String, run: impl FnOnce() + Send + 'static) -> Result<(), ReadError> {
         let thread = std::thread::Builder::new()
             .name(name.to_lowercase())
             .spawn(run)
             .map_err(|error| ReadError::Client {
                 reason: format!("no thread: {error}"),
             })?;
-        self.threads.push(thread);
+        let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
+        threads.push(thread);
         Ok(())
     }
 }

@@ -2,6 +2,7 @@
 //! serves it, and ends everything in order.
 
 use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,7 +22,7 @@ use crate::read::kafka::{ReadError, ReadSettings};
 use crate::run::reloads::Reloads;
 use crate::run::shutdown::{Ending, Shutdown};
 use crate::run::web::{self, Web};
-use crate::run::{clock, group};
+use crate::run::{clock, connections, group};
 use crate::show::http::{self, Guard, HttpLimits};
 use crate::show::routes::Site;
 use crate::show::view::{AgentStats, InputStats, Published, Pulse, SeriesLimits, StartUp};
@@ -40,6 +41,10 @@ const READERS_END_MAX: Duration = Duration::from_secs(3);
 pub struct Plan {
     /// The groups to watch.
     pub groups: Vec<ReadSettings>,
+    /// The files that they depend on.
+    pub files: Vec<PathBuf>,
+    /// Reads them again when one changes; absent where nothing can.
+    pub load: Option<connections::Load>,
     /// How `/readyz` answers.
     pub readiness: Readiness,
     /// Bounds on what a scrape carries.
@@ -85,19 +90,36 @@ impl Agent {
         let (publisher, published) = watch::channel(Arc::new(Published { groups, agent }));
         let publisher = Arc::new(publisher);
         let mut loops = JoinSet::new();
+        let mut readers = Vec::with_capacity(plan.groups.len());
+        let settings = connections::Settings {
+            groups: plan.groups.clone(),
+            files: plan.files,
+        };
         for (place, settings) in plan.groups.into_iter().enumerate() {
             let (sender, inputs) = mpsc::channel(INPUTS_MAX);
             let group: Arc<str> = Arc::from(settings.group.as_str());
+            let reader = Arc::new(reading::start(settings, Arc::new(clock::now), sender)?);
+            readers.push(Arc::clone(&reader));
             let watcher = Watcher {
                 place,
                 group,
-                reader: reading::start(settings, Arc::new(clock::now), sender)?,
+                reader,
                 publisher: Arc::clone(&publisher),
                 pulse: Arc::clone(&pulse),
                 words: Words::default(),
                 caught_up: false,
             };
             loops.spawn(watch_group(watcher, inputs, shutdown.ending()));
+        }
+        if let Some(load) = plan.load {
+            loops.spawn(connections::follow(
+                load,
+                settings,
+                readers,
+                Reloads::new(Arc::clone(&publisher)),
+                connections::LOOK_EVERY,
+                shutdown.ending(),
+            ));
         }
         let guard = plan.web.as_ref().map_or_else(Default::default, Web::guard);
         let (sender, guards) = watch::channel(guard);
@@ -162,7 +184,7 @@ async fn watch_group(mut watcher: Watcher, inputs: mpsc::Receiver<Input>, ending
 struct Watcher {
     place: usize,
     group: Arc<str>,
-    reader: GroupReader,
+    reader: Arc<GroupReader>,
     publisher: Arc<watch::Sender<Arc<Published>>>,
     pulse: Arc<Pulse>,
     words: Words,

@@ -222,9 +222,9 @@ fn searching(reason: &Reason, settings: &Settings, agent: &AgentStats) -> Option
 
 fn text(reason: &Reason, settings: &Settings, agent: &AgentStats) -> String {
     let who = agent
-        .principal
-        .as_deref()
-        .unwrap_or("the agent's principal");
+        .principals
+        .get(&settings.group)
+        .map_or("the agent's principal", String::as_str);
     let topic = match reason.about {
         About::Topic(topic) => name(settings, topic),
         About::Polls => return polls_text(reason.why, &settings.group, who),

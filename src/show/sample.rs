@@ -168,7 +168,7 @@ pub(crate) fn published(groups: Vec<Answers>) -> Published {
                 librdkafka: "2.12.1".to_owned(),
             },
             started: Some(ArrivalTime(1_699_999_000_000)),
-            principal: Some("evenkeel".to_owned()),
+            principals: [("connect-orders".to_owned(), "evenkeel".to_owned())].into(),
             inputs,
             reloads: ReloadStats { ok: 2, failed: 1 },
             expiries: BTreeMap::from([(CertificateUse::Server, 1_702_592_000)]),

@@ -28,9 +28,9 @@ pub struct AgentStats {
     pub build: BuildInfo,
     /// When it started, on its own clock.
     pub started: Option<ArrivalTime>,
-    /// Who the broker sees: the SASL user name, where one is configured. Named when
-    /// a right is missing.
-    pub principal: Option<String>,
+    /// Whom the brokers see, by group, where the settings say so. Named when a right is
+    /// missing.
+    pub principals: BTreeMap<String, String>,
     /// What was read, by group and topic.
     pub inputs: Vec<InputStats>,
     /// Settings that changed while the agent runs.

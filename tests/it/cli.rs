@@ -195,6 +195,46 @@ fn the_web_configuration_is_checked_whole() {
     }
 }
 
+/// The code is that of every other HMAC-SHA256, so that it can be computed elsewhere.
+#[test]
+fn whoever_has_the_key_is_told_the_code_of_a_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let key = folder.path().join("mask.key");
+    fs::write(&key, "0123456789abcdef0123456789abcdef\n").unwrap();
+    let set = format!("privacy.mask_key_file={}", key.display());
+    let mask = |with: &[&str]| {
+        let output = evenkeel(&["mask", "orders", "naïve 🦀"])
+            .args(GROUP)
+            .args(with)
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", told(&output));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    // printf orders | openssl dgst -sha256 -hmac 0123456789abcdef0123456789abcdef
+    assert_eq!(
+        mask(&["--set", &set]),
+        "c-b7d555b4ccc2\tg\torders\nc-d6703ac4b34b\tg\tnaïve 🦀\n"
+    );
+    // printf orders | openssl dgst -sha256 -hmac g
+    assert_eq!(
+        mask(&[]),
+        "c-0c9487c49554\tg\torders\nc-654755a9d5cc\tg\tnaïve 🦀\n"
+    );
+    fs::write(&key, "short").unwrap();
+    let output = evenkeel(&["mask", "orders", "--set", &set])
+        .args(GROUP)
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(78));
+    let told = told(&output);
+    assert!(
+        told.contains("privacy.mask_key_file") && told.contains("5 characters"),
+        "{told}"
+    );
+    assert!(!told.contains("short"), "{told}");
+}
+
 /// The first way to use it: nothing but the worker's file, and where each value stands.
 #[test]
 fn the_workers_file_says_it_all() {

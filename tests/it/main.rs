@@ -6,4 +6,5 @@ mod cli;
 mod demo;
 mod late;
 mod live;
+mod masked;
 mod replays;

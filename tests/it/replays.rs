@@ -8,7 +8,7 @@ use evenkeel_testbed::scenario::compare_history;
 use evenkeel_testbed::truth::{Comparison, TruthLog};
 use serde_json::Value;
 
-fn captures() -> Vec<PathBuf> {
+pub(crate) fn captures() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/captures");
     let mut captures: Vec<PathBuf> = fs::read_dir(folder)
         .unwrap()
@@ -26,7 +26,7 @@ fn replayed(capture: &Path) -> Vec<u8> {
     out
 }
 
-fn lines(bytes: &[u8]) -> Vec<Value> {
+pub(crate) fn lines(bytes: &[u8]) -> Vec<Value> {
     let text = std::str::from_utf8(bytes).unwrap();
     text.lines()
         .map(|line| serde_json::from_str(line).unwrap())

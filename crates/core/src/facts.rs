@@ -4,6 +4,7 @@ pub mod config;
 pub mod group;
 pub mod ids;
 pub mod input;
+pub mod mask;
 pub mod observation;
 pub(crate) mod pairs;
 pub mod partition;

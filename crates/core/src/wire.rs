@@ -29,6 +29,7 @@ pub mod contents;
 #[cfg(feature = "encode")]
 pub mod encode;
 pub mod group_record;
+pub mod mask;
 pub mod offset_commit;
 pub mod offsets_key;
 pub mod redact;

@@ -4,6 +4,7 @@
 //! compared as JSON, so that no type of it can be wrong on both sides.
 
 mod agent;
+mod brokers;
 mod compare;
 mod membership;
 mod outage;
@@ -64,6 +65,12 @@ pub const SCENARIOS: &[Scenario] = &[
         shows: "the broker goes away and comes back; a sidecar starts in between",
         script: outage::outage,
         spec: outage::spec,
+    },
+    Scenario {
+        name: "brokers",
+        shows: "the coordinator moves to another broker and back; all brokers hang for one sidecar",
+        script: brokers::brokers,
+        spec: brokers::spec,
     },
     Scenario {
         name: "secured",

@@ -82,7 +82,8 @@ fn librdkafka_takes_what_is_translated() {
     ];
     for case in cases {
         let loaded = loaded(&case, &[]).unwrap_or_else(|mistakes| panic!("{case}\n{mistakes}"));
-        let [settings] = &readers(&loaded.config)[..] else {
+        let readers = readers(&loaded.config).unwrap();
+        let [settings] = &readers[..] else {
             panic!("one group has one reader");
         };
         assert_eq!(settings.group, "g");

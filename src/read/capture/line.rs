@@ -54,7 +54,7 @@ struct NoBody {}
 #[derive(Debug)]
 pub(super) enum Parsed {
     /// An input, and how many of its fields this release does not know.
-    Input(Input, u64),
+    Input(Box<Input>, u64),
     /// A kind that this release does not know.
     UnknownKind,
     /// The end marker, and how many inputs it counts.
@@ -128,7 +128,7 @@ pub(super) fn parse(line: &[u8]) -> Result<Parsed, String> {
         _ => return Ok(Parsed::UnknownKind),
     };
     let at = ArrivalTime(at);
-    Ok(Parsed::Input(Input { at, kind }, unknown))
+    Ok(Parsed::Input(Box::new(Input { at, kind }), unknown))
 }
 
 const SETTINGS_FIELDS: &[&str] = &[
@@ -144,6 +144,7 @@ const SETTINGS_FIELDS: &[&str] = &[
     "own_worker",
     "own_addresses",
     "worker_settings",
+    "masked",
 ];
 const START_FIELDS: &[&str] = &["topic", "partition", "offset", "end", "anew"];
 const RECORD_FIELDS: &[&str] = &[

@@ -117,7 +117,7 @@ impl<R: Read> CaptureReader<R> {
                 Ok(Parsed::Input(input, unknown_fields)) => {
                     self.inputs += 1;
                     self.skipped.fields += unknown_fields;
-                    return Ok(Some(input));
+                    return Ok(Some(*input));
                 }
                 Ok(Parsed::UnknownKind) => {
                     self.inputs += 1;

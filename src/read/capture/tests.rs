@@ -45,8 +45,12 @@ fn samples() -> Vec<Input> {
                 value: "10000".to_owned(),
                 source: "connect.properties:3".to_owned(),
             }],
+            masked: false,
         }),
-        InputKind::Settings(Settings::default()),
+        InputKind::Settings(Settings {
+            masked: true,
+            ..Settings::default()
+        }),
         InputKind::Start(Start {
             topic: Topic::Offsets,
             partition: 13,
@@ -196,6 +200,7 @@ fn writes_stable_field_names() {
     );
     let expected = [
         r#"{"at":1700000001500,"kind":"settings","cluster_id":"4L6g3nShT-eMCtK--X86sw","group":"connect-cluster","offsets_topic":"__consumer_offsets","offsets_partition":13,"config_topic":"connect-configs","config_partitions":1,"status_topic":"connect-status","status_partitions":5,"worker_release":"3.9.1","own_worker":null,"own_addresses":["10.0.0.7"],"worker_settings":[{"name":"session.timeout.ms","value":"10000","source":"connect.properties:3"}]}"#,
+        r#"{"at":1700000003000,"kind":"settings","cluster_id":null,"group":"","offsets_topic":"","offsets_partition":0,"config_topic":"","config_partitions":0,"status_topic":"","status_partitions":0,"worker_release":null,"own_worker":null,"masked":true}"#,
         r#"{"at":1700000004500,"kind":"start","topic":"offsets","partition":13,"offset":12,"end":99,"anew":true}"#,
         r#"{"at":1700000006000,"kind":"record","topic":"status","partition":3,"offset":1,"ts":1700000000001,"key":"t:status-task-a-0","value":"t:{\"state\":\"RUNNING\"}"}"#,
         r#"{"at":1700000007500,"kind":"record","topic":"status","partition":3,"offset":2,"epoch":7,"ts":1700000000002,"key":"b:AAIAAWc=","value":"b:AAP//g=="}"#,
@@ -342,7 +347,7 @@ fn says_what_is_wrong() {
     );
     check_error(
         &gzip(&[&HEADER.replace("\"version\":1", "\"version\":2")]),
-        "capture version 2 is not supported, this release reads up to version 1",
+        "capture version 2 is not supported, this release reads versions 1 to 1",
     );
     check_error(
         &gzip(&[HEADER]),

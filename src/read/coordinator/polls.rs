@@ -20,6 +20,7 @@ use super::error::AskError;
 use super::pace::{Ask, Failure, Next, Pace, Pacer};
 use crate::read::connection::Connection;
 use crate::read::kafka::Now;
+use crate::read::mask::NameMask;
 
 /// How long an answer waits for a place in the channel. Nothing is asked meanwhile.
 const SEND_WAIT: Duration = Duration::from_secs(5);
@@ -60,6 +61,7 @@ pub(super) struct Polls {
     inputs: mpsc::Sender<Input>,
     now: Now,
     counters: Arc<PollCounters>,
+    mask: Option<NameMask>,
     /// The failure that was handed on last, unless there was an answer since.
     told: Option<(Trouble, Instant)>,
     /// The failure that was logged last.
@@ -105,11 +107,17 @@ impl Polls {
             inputs,
             now,
             counters,
+            mask: None,
             told: None,
             said: None,
             is_failing: false,
             has_said_large: false,
         }
+    }
+
+    /// Under this mask, if any.
+    pub(super) fn masked(self, mask: Option<NameMask>) -> Self {
+        Self { mask, ..self }
     }
 
     /// Asks until told to stop, or until nobody takes the answers.
@@ -275,7 +283,11 @@ impl Polls {
         at: ArrivalTime,
         answer: PollAnswer,
     ) -> Result<(), Ended> {
-        let kind = InputKind::Polled(Polled { asked, answer });
+        let mut polled = Polled { asked, answer };
+        if let Some(mask) = &self.mask {
+            mask.polled(&mut polled);
+        }
+        let kind = InputKind::Polled(polled);
         let input = Input { at, kind };
         match self.inputs.send_timeout(input, SEND_WAIT).await {
             Ok(()) => Ok(()),

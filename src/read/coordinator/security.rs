@@ -1,7 +1,6 @@
 //! From librdkafka's properties to what a connection of our own needs: to whom, over what,
 //! as whom. Nothing is opened here; no reason repeats a value.
 
-mod jws;
 mod sasl;
 #[cfg(test)]
 mod tests;

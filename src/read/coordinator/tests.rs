@@ -54,7 +54,15 @@ fn connection(brokers: impl ToString, more: &[(&str, &str)]) -> Connection {
 fn poll(connection: Connection) -> Polled {
     let (sender, inputs) = mpsc::channel(64);
     let group = GROUP.to_owned();
-    let handle = start(PollSettings { connection, group }, now(), sender);
+    let handle = start(
+        PollSettings {
+            connection,
+            group,
+            mask: None,
+        },
+        now(),
+        sender,
+    );
     handle.set_pace(Pace::Fast);
     Polled { handle, inputs }
 }

@@ -8,13 +8,16 @@ use std::time::{Duration, Instant};
 
 use evenkeel_core::facts::input::{Topic, Trouble};
 use rdkafka::ClientContext;
+use rdkafka::client::OAuthToken;
 use rdkafka::config::{ClientConfig, RDKafkaLogLevel};
 use rdkafka::consumer::{BaseConsumer, ConsumerContext};
 use rdkafka::error::{KafkaError, RDKafkaErrorCode};
 
+use super::Now;
 use super::ReadError;
 use super::emit::TopicAccess;
 use crate::read::connection::{Connection, Hidden, Properties};
+use crate::read::token::{TokenSource, UNSECURED};
 
 /// A consumer that only assigns.
 pub(super) type Client = BaseConsumer<Context>;
@@ -63,12 +66,13 @@ const LOG_LINES_MAX: u32 = 10;
 const LOG_WINDOW: Duration = Duration::from_secs(10);
 
 /// What librdkafka calls back.
-#[derive(Debug)]
 pub(super) struct Context {
     topic: Topic,
     access: Option<std::sync::Arc<TopicAccess>>,
     lines: Mutex<LogWindow>,
     said: Mutex<Said>,
+    /// Where tokens come from, and the clock they are held against.
+    tokens: Option<(TokenSource, Now)>,
 }
 
 /// The same trouble is said again after this long.
@@ -86,7 +90,7 @@ struct LogWindow {
 
 /// Makes a client without connecting it.
 pub(super) fn create(connection: &Connection, topic: Topic) -> Result<Client, ReadError> {
-    create_for(connection, topic, None)
+    create_for(connection, topic, None, None)
 }
 
 /// As [`create`]; what the client says of its connections goes to `access`.
@@ -94,6 +98,7 @@ pub(super) fn create_for(
     connection: &Connection,
     topic: Topic,
     access: Option<std::sync::Arc<TopicAccess>>,
+    now: Option<Now>,
 ) -> Result<Client, ReadError> {
     let properties = &connection.properties;
     let context = Context {
@@ -105,6 +110,7 @@ pub(super) fn create_for(
             left_out: 0,
         }),
         said: Mutex::new(None),
+        tokens: TokenSource::of(connection).zip(now),
     };
     config(properties, topic)?
         .create_with_context(context)
@@ -198,6 +204,10 @@ pub(super) fn config(properties: &Properties, topic: Topic) -> Result<ClientConf
             return Err(ReadError::NotAllowed { name, reason });
         }
         config.set(name, &value.0);
+    }
+    if properties.contains_key(UNSECURED) {
+        // Made by our own code, as for the polls; librdkafka takes one or the other.
+        config.set(UNSECURED, "false");
     }
     for (name, value) in FORCED {
         config.set(*name, *value);
@@ -302,7 +312,34 @@ impl Context {
     }
 }
 
+impl std::fmt::Debug for Context {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Context")
+            .field("topic", &self.topic)
+            .finish_non_exhaustive()
+    }
+}
+
 impl ClientContext for Context {
+    /// Only called where the mechanism is OAUTHBEARER.
+    const ENABLE_REFRESH_OAUTH_TOKEN: bool = true;
+
+    fn generate_oauth_token(
+        &self,
+        _oauthbearer_config: Option<&str>,
+    ) -> Result<OAuthToken, Box<dyn std::error::Error>> {
+        let Some((source, now)) = &self.tokens else {
+            return Err("no token file is set".into());
+        };
+        let now = now();
+        let token = source.token(now)?;
+        Ok(OAuthToken {
+            principal_name: token.subject(),
+            lifetime_ms: token.good_until(now)?.0,
+            token: token.text,
+        })
+    }
+
     fn log(&self, level: RDKafkaLogLevel, facility: &str, message: &str) {
         let Some(left_out) = self.admit_line() else {
             return;

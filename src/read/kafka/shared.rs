@@ -16,6 +16,7 @@ use super::emit::{Emitter, Stopped, TopicAccess};
 use super::frontier::Answer;
 use super::session::{Again, Description, Session};
 use crate::read::connection::Connection;
+use crate::read::mask::NameMask;
 
 /// Answers kept for a reader that is busy: ten a second, for as many partitions as the
 /// status topic may have, until it looks.
@@ -42,6 +43,8 @@ pub(super) struct Shared {
     is_reconnecting: AtomicBool,
     /// Which contents of configurations were seen; outlives the clients.
     contents: Mutex<Contents>,
+    /// Replaces connector names, where they are to be hidden.
+    mask: Option<NameMask>,
 }
 
 #[derive(Debug, Default)]
@@ -87,6 +90,7 @@ impl Shared {
             connection: Mutex::new(Arc::new(settings.connection.clone())),
             is_reconnecting: AtomicBool::new(false),
             contents: Mutex::new(Contents::new(random_key(), 0)),
+            mask: settings.mask.clone(),
         }
     }
 
@@ -189,7 +193,7 @@ impl Shared {
     }
 
     /// Hands on a record: the one place where values of configurations and traces
-    /// of statuses are taken out.
+    /// of statuses are taken out, and where names are masked.
     pub(super) fn pass(&self, mut record: Record) -> Result<(), Stopped> {
         let key = record.key.as_deref().unwrap_or_default();
         let value = record.value.as_deref();
@@ -201,6 +205,9 @@ impl Shared {
                 record.value = redact_config(key, value, &mut contents).into_value();
             }
             Topic::Status => record.value = redact_status(key, value).into_value(),
+        }
+        if let Some(mask) = &self.mask {
+            mask.record(&mut record);
         }
         self.emitter.counters.topic(self.topic).passed.add(1);
         self.emitter.send(InputKind::Record(record))

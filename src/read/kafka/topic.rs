@@ -89,7 +89,8 @@ impl TopicReader {
         let shared = &self.shared;
         let access = Some(Arc::clone(&shared.access));
         let connection = shared.connection();
-        let client = match client::create_for(&connection, shared.topic, access) {
+        let now = Some(shared.emitter.clock());
+        let client = match client::create_for(&connection, shared.topic, access, now) {
             Ok(client) => Arc::new(client),
             Err(error) => {
                 // It worked at start: a file it names is gone, say.

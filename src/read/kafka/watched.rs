@@ -3,7 +3,7 @@
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use evenkeel_core::facts::input::{InputKind, Settings, Topic};
+use evenkeel_core::facts::input::{InputKind, Settings, Topic, WorkerSetting};
 use evenkeel_core::facts::partition::group_partition;
 
 use super::ReadSettings;
@@ -49,6 +49,7 @@ impl Watched {
             own_worker: settings.own_worker.clone(),
             own_addresses: settings.own_addresses.clone(),
             worker_settings: settings.worker_settings.clone(),
+            masked: settings.mask.is_some(),
         };
         Self {
             state: Mutex::new(State {
@@ -68,6 +69,25 @@ impl Watched {
             .unwrap_or_else(PoisonError::into_inner)
             .settings
             .clone()
+    }
+
+    /// What a person or a file says of the worker beside the agent has changed.
+    pub(super) fn restate(
+        &self,
+        emitter: &Emitter,
+        worker_settings: &[WorkerSetting],
+        own_worker: Option<&str>,
+    ) -> Result<(), Stopped> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.settings.worker_settings = worker_settings.to_vec();
+        state.settings.own_worker = own_worker.map(str::to_owned);
+        // Before the first answers it is told with them.
+        if state.told.is_some() && state.told.as_ref() != Some(&state.settings) {
+            let settings = state.settings.clone();
+            emitter.send(InputKind::Settings(settings.clone()))?;
+            state.told = Some(settings);
+        }
+        Ok(())
     }
 
     /// A reader found its topic with so many partitions, or could not (`None`).

@@ -49,7 +49,7 @@ fn the_missing_right_and_the_principal_are_named() {
     };
     let text = "__consumer_offsets may not be read: evenkeel needs READ and DESCRIBE on it";
     assert_eq!(told(&published), text);
-    published.agent.principal = None;
+    published.agent.principals.clear();
     assert!(told(&published).contains("the agent's principal needs READ"));
 }
 

@@ -45,6 +45,9 @@ fn badges(out: &mut Html, answers: &Answers, health: &Health) {
     let mut badge = |class: &str, words: &str| {
         out.element("span", &format!("class=\"badge {class}\""), words);
     };
+    if answers.settings.masked {
+        badge("", "names masked");
+    }
     if !health.current {
         badge("bad", "not current");
         return;

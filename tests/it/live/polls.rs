@@ -11,7 +11,7 @@ use evenkeel_core::facts::input::{Input, InputKind, Trouble};
 use evenkeel_core::facts::poll::{Description, PollAnswer, PolledState};
 use evenkeel_core::facts::time::ArrivalTime;
 use evenkeel_testbed::security::{AGENT_USER, Access, Resource, Right, Security};
-use evenkeel_testbed::{BrokerSpec, Cluster, ClusterSpec, WorkerSpec};
+use evenkeel_testbed::{BrokerSpec, Cluster, ClusterSpec, Properties, WorkerSpec};
 use tokio::sync::mpsc;
 
 const GROUP: &str = "connect";
@@ -28,8 +28,11 @@ struct Polls {
 
 impl Polls {
     fn start(cluster: &Cluster, access: Access, more: &[(&str, &str)]) -> Polls {
-        let user = cluster.user(AGENT_USER).unwrap();
-        let mut properties = access.librdkafka(user, cluster.certificates().unwrap());
+        let mut properties = Properties::new();
+        if access != Access::Plaintext {
+            let user = cluster.user(AGENT_USER).unwrap();
+            properties = access.librdkafka(user, cluster.certificates().unwrap());
+        }
         let bootstrap = cluster.bootstrap_of(access.listener()).unwrap();
         properties.insert("bootstrap.servers".to_owned(), bootstrap);
         for (name, value) in more {
@@ -45,7 +48,15 @@ impl Polls {
         let (sender, inputs) = mpsc::channel(256);
         let now = Arc::new(evenkeel::run::clock::now);
         let group = GROUP.to_owned();
-        let handle = start(PollSettings { connection, group }, now, sender);
+        let handle = start(
+            PollSettings {
+                connection,
+                group,
+                mask: None,
+            },
+            now,
+            sender,
+        );
         handle.set_pace(Pace::Fast);
         Polls { handle, inputs }
     }
@@ -228,5 +239,36 @@ fn polls_see_a_round_while_it_runs() {
             "{asked} to {at}: {:#?}",
             truth.generations
         );
+    });
+}
+
+/// The coordinator stands still with open sockets; the other broker takes the group over.
+#[test]
+fn polls_follow_the_coordinator_to_another_broker() {
+    if super::is_skipped() {
+        return;
+    }
+    let mut spec = ClusterSpec::of(1);
+    spec.brokers = BrokerSpec::pair();
+    let mut cluster = Cluster::start(&spec).unwrap();
+    let before = told(&cluster);
+    let coordinator = cluster.coordinator(GROUP).unwrap();
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime.block_on(async {
+        let mut polls = Polls::start(&cluster, Access::Plaintext, &[]);
+        let description = polls.described("before", PolledState::Stable).await;
+        assert_eq!(members(&description), before);
+        cluster.freeze(&coordinator).unwrap();
+        let gone = PollAnswer::Failed(Trouble::Unreachable);
+        polls.until("the silence", |answer| *answer == gone).await;
+        let after = polls.described("elsewhere", PolledState::Stable).await;
+        assert_eq!(after.members.len(), 1);
+        let now = tokio::task::block_in_place(|| cluster.coordinator(GROUP).unwrap());
+        assert_ne!(now, coordinator);
+        cluster.thaw(&coordinator).unwrap();
+        let quiet = PollAnswer::Listed(None);
+        polls
+            .until("the quiet after it", |answer| *answer == quiet)
+            .await;
     });
 }

@@ -77,6 +77,8 @@ const ROOMS: &[(&[&str], &[&str])] = &[
             "src/config/worker/",
             "src/read/coordinator.rs",
             "src/read/coordinator/",
+            "src/read/ffi.rs",
+            "src/read/mask.rs",
             "src/show/http.rs",
             "src/show/http/",
         ],

@@ -83,6 +83,10 @@ pub struct Settings {
     /// no record shows. Shown only on series of that worker.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub worker_settings: Vec<WorkerSetting>,
+    /// Whether connector names were replaced before they became an input
+    /// (`wire::mask`): what is called a name is a code.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub masked: bool,
 }
 
 /// A setting of a worker, and where it was read.

@@ -38,6 +38,7 @@ use crate::facts::time::{ArrivalTime, EventTime};
 use crate::limits::{ROUNDS_OPEN_MAX, ROUNDS_SHOWN_MAX};
 use crate::story::barrier::Progress;
 use crate::view::statuses::Statuses;
+pub use rules::Rule;
 use rules::{followed_by, member_applied, rule_1_emptied, rule_2_mismatch, settle_one};
 
 /// The rounds that are open, and the last that were settled, oldest first.
@@ -95,49 +96,6 @@ pub struct Evidence<'a> {
     pub progress: &'a Progress,
     /// The instant up to which no group record is unread (rule 5).
     pub quiet_until: Option<EventTime>,
-}
-
-/// A rule of this module's list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Rule {
-    /// No members.
-    R1Emptied,
-    /// An error in the assignments.
-    R2Mismatch,
-    /// A claim follows.
-    R3Claimed,
-    /// A status with this generation.
-    R4Status,
-    /// Quiet for two rebalance timeouts.
-    R5Quiet,
-    /// Claims ignore.
-    R6Ignored,
-    /// Nothing to apply.
-    R7NothingToApply,
-    /// No evidence.
-    R8NoEvidence,
-    /// A missing number.
-    R9Missing,
-}
-
-// === impl Rule ===
-
-impl Rule {
-    /// How answers name it.
-    #[must_use]
-    pub fn label(self) -> &'static str {
-        match self {
-            Self::R1Emptied => "generation rule 1",
-            Self::R2Mismatch => "generation rule 2",
-            Self::R3Claimed => "generation rule 3",
-            Self::R6Ignored => "generation rule 6",
-            Self::R4Status => "generation rule 4",
-            Self::R5Quiet => "generation rule 5",
-            Self::R7NothingToApply => "generation rule 7",
-            Self::R8NoEvidence => "generation rule 8",
-            Self::R9Missing => "generation rule 9",
-        }
-    }
 }
 
 // === impl Rounds ===

@@ -18,7 +18,7 @@ pub const CONNECTOR_TASK: i32 = -1;
 pub const CONFIG_MISMATCH: i16 = 1;
 
 /// An int16 length and an int32 count: the least a connector takes in a list.
-const CONNECTOR_BYTES_MIN: usize = 6;
+pub(super) const CONNECTOR_BYTES_MIN: usize = 6;
 
 /// What a worker declares when it joins ("worker metadata").
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -255,18 +255,22 @@ const TASK_BYTES: usize = 4;
 fn items<'a>(cursor: &mut Cursor<'a>, count: usize) -> Result<ItemList<'a>, DecodeError> {
     let mut connectors = Vec::with_capacity(count);
     for _ in 0..count {
-        // Nearly all of a group record's bytes pass here, so the well-formed case
-        // carries no position; the careful reader then says what was wrong.
-        let items = match well_formed_items(cursor.rest()) {
-            Some((items, rest)) => {
-                cursor.continue_at(rest);
-                items
-            }
-            None => connector_items(cursor)?,
-        };
-        connectors.push(items);
+        connectors.push(next_items(cursor)?);
     }
     Ok(ItemList { connectors })
+}
+
+/// The next connector of a list. Nearly all of a group record's bytes pass here, so the
+/// well-formed case carries no position; the careful reader then says what was wrong.
+#[inline]
+pub(super) fn next_items<'a>(cursor: &mut Cursor<'a>) -> Result<ConnectorItems<'a>, DecodeError> {
+    match well_formed_items(cursor.rest()) {
+        Some((items, rest)) => {
+            cursor.continue_at(rest);
+            Ok(items)
+        }
+        None => connector_items(cursor),
+    }
 }
 
 fn connector_items<'a>(cursor: &mut Cursor<'a>) -> Result<ConnectorItems<'a>, DecodeError> {
@@ -288,7 +292,7 @@ fn well_formed_items(bytes: &[u8]) -> Option<(ConnectorItems<'_>, &[u8])> {
     Some((ConnectorItems { connector, tasks }, rest))
 }
 
-fn version(cursor: &mut Cursor<'_>, field: &'static str) -> Result<i16, DecodeError> {
+pub(super) fn version(cursor: &mut Cursor<'_>, field: &'static str) -> Result<i16, DecodeError> {
     match cursor.i16(field)? {
         version if version < 0 => Err(DecodeError::BadVersion { field, version }),
         version => Ok(version),

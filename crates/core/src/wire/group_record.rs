@@ -89,6 +89,15 @@ impl<'a> GroupMetadata<'a> {
     /// # Errors
     /// A value that ends early or has a length its type does not allow.
     pub fn decode(value: &'a [u8]) -> Result<Decoded<Self>, DecodeError> {
+        Self::read(value, &mut |_| ())
+    }
+
+    /// The same, and tells in order where each part lies whose content another layout
+    /// describes, or none.
+    pub(super) fn read(
+        value: &'a [u8],
+        places: &mut impl FnMut(Place),
+    ) -> Result<Decoded<Self>, DecodeError> {
         let mut cursor = Cursor::new(value);
         let version = cursor.i16("version")?;
         if !(0..=VERSION_MAX).contains(&version) {
@@ -109,9 +118,10 @@ impl<'a> GroupMetadata<'a> {
         let count = cursor.array_len("members", MEMBER_BYTES_MIN)?;
         let mut members = Vec::with_capacity(count);
         for _ in 0..count {
-            members.push(member(&mut cursor, version)?);
+            members.push(member(&mut cursor, version, places)?);
         }
-        cursor.skip_tagged_fields("tagged fields")?;
+        tagged_fields(&mut cursor, "tagged fields", places)?;
+        places(Place::unread(&cursor));
         Ok(Decoded::Known(Self {
             version,
             protocol_type,
@@ -124,7 +134,11 @@ impl<'a> GroupMetadata<'a> {
     }
 }
 
-fn member<'a>(cursor: &mut Cursor<'a>, version: i16) -> Result<Member<'a>, DecodeError> {
+fn member<'a>(
+    cursor: &mut Cursor<'a>,
+    version: i16,
+    places: &mut impl FnMut(Place),
+) -> Result<Member<'a>, DecodeError> {
     let member_id = cursor.string("memberId")?;
     let group_instance_id = match version {
         0..=2 => None,
@@ -136,18 +150,71 @@ fn member<'a>(cursor: &mut Cursor<'a>, version: i16) -> Result<Member<'a>, Decod
         0 => None,
         _ => Some(cursor.i32("rebalanceTimeout")?).filter(|&ms| ms >= 0),
     };
+    let session_timeout_ms = cursor.i32("sessionTimeout")?;
+    let mut bytes = |part, field| {
+        let from = cursor.at();
+        let bytes = cursor.bytes(field)?;
+        let to = cursor.at();
+        places(Place { part, from, to });
+        Ok(bytes)
+    };
     let member = Member {
         member_id,
         group_instance_id,
         client_id,
         client_host,
         rebalance_timeout_ms,
-        session_timeout_ms: cursor.i32("sessionTimeout")?,
-        subscription: cursor.bytes("subscription")?,
-        assignment: cursor.bytes("assignment")?,
+        session_timeout_ms,
+        subscription: bytes(Part::Subscription, "subscription")?,
+        assignment: bytes(Part::Assignment, "assignment")?,
     };
-    cursor.skip_tagged_fields("member's tagged fields")?;
+    tagged_fields(cursor, "member's tagged fields", places)?;
     Ok(member)
+}
+
+/// No version read here knows a tagged field.
+fn tagged_fields(
+    cursor: &mut Cursor<'_>,
+    field: &'static str,
+    places: &mut impl FnMut(Place),
+) -> Result<(), DecodeError> {
+    cursor.tagged_fields(field, |_, payload| {
+        places(Place::unread(&payload));
+        Ok(())
+    })
+}
+
+/// Where in a value one of its parts lies.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place {
+    pub(super) part: Part,
+    /// The first byte, that of the length prefix where there is one.
+    pub(super) from: usize,
+    /// The byte after the last.
+    pub(super) to: usize,
+}
+
+/// A part of a value whose content this file does not describe.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Part {
+    /// A member's subscription, with its length.
+    Subscription,
+    /// A member's assignment, with its length.
+    Assignment,
+    /// Bytes that nobody reads: a tagged field's payload, or what follows the last field.
+    Unread,
+}
+
+impl Place {
+    /// All that is left.
+    fn unread(rest: &Cursor<'_>) -> Self {
+        let from = rest.at();
+        Self {
+            part: Part::Unread,
+            from,
+            to: from.saturating_add(rest.rest().len()),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@
 use serde::de::MapAccess;
 use serde_json::{Map, Value};
 
-use super::config_record::{self, ConfigKey, ConfigValue};
+use super::config_record::{self, ConfigKey, ConfigRecord, ConfigValue};
 use super::contents::{Content, Contents, PropertiesDigest};
 use super::json::{Bytes, Fields, Scalar, Wanted, Within, read_object, wanted};
 use super::settings::{SettingName, SettingValue, Settings};
@@ -94,6 +94,36 @@ pub fn redact_status(key: &[u8], value: Option<&[u8]>) -> Redacted {
     }
 }
 
+/// Writes a redacted value of the config topic anew, its consumer group as `group_id`
+/// says. Whatever is not read from it is not in the result; of one that cannot be read
+/// only the error remains.
+pub(super) fn rewrite_config(
+    key: &[u8],
+    value: Option<&[u8]>,
+    group_id: impl FnOnce(&str) -> String,
+) -> Redacted {
+    match ConfigRecord::decode(key, value) {
+        Err(_) if value.is_none() => Redacted::TOMBSTONE,
+        Err(error) => Redacted::marker(error),
+        Ok(record) => match record.value {
+            ConfigValue::Tombstone => Redacted::TOMBSTONE,
+            ConfigValue::Dropped => Redacted::dropped(),
+            ConfigValue::SessionKey { content } => Redacted::of(content_document(content)),
+            ConfigValue::Properties {
+                mut settings,
+                content,
+            } => {
+                const GROUP_ID: SettingName = SettingName::ConsumerGroupId;
+                if let Some(group) = settings.text(GROUP_ID).map(group_id) {
+                    settings.set(GROUP_ID, Some(SettingValue::Text(group)));
+                }
+                Redacted::of(properties_document(content, &settings))
+            }
+            value => Redacted::of(open_document(&value)),
+        },
+    }
+}
+
 fn properties(raw: &[u8], contents: &mut Contents) -> Result<Map<String, Value>, DecodeError> {
     let inner = Properties {
         digest: contents.digest(),
@@ -109,7 +139,12 @@ fn properties(raw: &[u8], contents: &mut Contents) -> Result<Map<String, Value>,
         return Err(JsonProblem::FieldMissing.of("properties"));
     }
     let Properties { digest, settings } = fields.inner;
-    let mut document = content_document(contents.of_properties(digest));
+    let content = contents.of_properties(digest);
+    Ok(properties_document(content, &settings))
+}
+
+fn properties_document(content: Content, settings: &Settings) -> Map<String, Value> {
+    let mut document = content_document(content);
     let settings = settings.iter().map(|(name, value)| {
         let value = match value {
             SettingValue::Text(text) => Value::from(text.as_str()),
@@ -120,7 +155,7 @@ fn properties(raw: &[u8], contents: &mut Contents) -> Result<Map<String, Value>,
         (name.as_str().to_owned(), value)
     });
     document.insert("settings".into(), settings.collect());
-    Ok(document)
+    document
 }
 
 /// The properties of a connector or task: all are hashed, few are kept.

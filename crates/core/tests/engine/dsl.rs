@@ -69,6 +69,7 @@ pub(crate) fn run(scenario: &str) -> String {
 
 /// One step of a scenario.
 #[derive(Clone)]
+#[allow(clippy::large_enum_variant)] // A scenario has dozens.
 pub(crate) enum Step {
     Input(Input),
     Show,

@@ -6,6 +6,7 @@
 mod describe;
 mod fixture;
 mod hostile;
+mod mask;
 mod mutation;
 mod sinks;
 

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::fixture::{Fixture, fixtures};
 use crate::hostile::survive;
+use crate::mask;
 
 /// Seconds to spend; 3 unless set, CI sets 30.
 const SECONDS: &str = "EVENKEEL_MUTATION_SECONDS";
@@ -102,6 +103,9 @@ fn mutations_of_all_fixtures_break_no_law() {
         }
         let fixture: &Fixture = &fixtures[at];
         survive(fixture, &key, &value, &|| {
+            format!("seed {seed}, round {round}")
+        });
+        mask::hold(fixture, &key, Some(&value), &|| {
             format!("seed {seed}, round {round}")
         });
         round += 1;

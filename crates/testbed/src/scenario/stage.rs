@@ -114,18 +114,26 @@ impl Stage {
     /// When it cannot be started.
     pub fn add_agent_of(&mut self, name: &str, group_id: &str) -> anyhow::Result<()> {
         let bootstrap = self.cluster.bootstrap();
-        let folder = self.cluster.folder().to_owned();
         let group = Group {
             group_id: group_id.to_owned(),
             ..self.group.clone()
         };
-        let places = (folder.as_path(), self.locks.as_path());
-        self.agents.push(Agent::start(
-            &self.program,
-            name,
-            (&bootstrap, &group),
-            places,
-        )?);
+        self.start_agent(name, &bootstrap, &group)
+    }
+
+    /// Starts one more sidecar, that begins at other addresses.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub fn add_agent_at(&mut self, name: &str, bootstrap: &str) -> anyhow::Result<()> {
+        let group = self.group.clone();
+        self.start_agent(name, bootstrap, &group)
+    }
+
+    fn start_agent(&mut self, name: &str, bootstrap: &str, group: &Group) -> anyhow::Result<()> {
+        let places = (self.cluster.folder(), self.locks.as_path());
+        let agent = Agent::start(&self.program, name, (bootstrap, group), places)?;
+        self.agents.push(agent);
         Ok(())
     }
 

@@ -247,3 +247,19 @@ impl FromStr for Access {
         bail!("no access {text:?}; there are {names}")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_form_has_one_name_everywhere() {
+        for form in Access::ALL {
+            assert_eq!(form.name().parse::<Access>().unwrap(), form);
+            let json = serde_json::to_string(&form).unwrap();
+            assert_eq!(json, format!("{:?}", form.name()));
+        }
+        let error = "tls".parse::<Access>().unwrap_err().to_string();
+        assert!(error.contains("mtls-inline"), "{error}");
+    }
+}

@@ -278,7 +278,9 @@ async fn the_agent_reads_what_was_recorded() {
             read.insert((record.topic, record.partition, record.offset), record);
         }
     }
-    tokio::task::spawn_blocking(|| reader.join()).await.unwrap();
+    tokio::task::spawn_blocking(move || reader.join())
+        .await
+        .unwrap();
     broker.shutdown().await;
 
     let recorded = CaptureReader::new(INCIDENT).unwrap().map(Result::unwrap);

@@ -64,7 +64,7 @@ fn no_message_that_passes_breaks_the_exchange() {
             };
             if first.is_some() {
                 let nonce = String::from_utf8(sent).unwrap();
-                let nonce = nonce.rsplit_once("r=").unwrap().1.to_owned();
+                let nonce = nonce.rsplit_once(",r=").unwrap().1.to_owned();
                 let answer = format!("r={nonce}more,s=QUJD,i=1");
                 step(&mut session, Some(answer.as_bytes())).unwrap();
             }

@@ -2,18 +2,13 @@
 //! anew for each login, so that a token that was renewed is used.
 
 use std::fmt;
-use std::fs::File;
-use std::io::Read as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use evenkeel_core::facts::time::ArrivalTime;
 
-use super::jws::Claims;
 use super::{Unfit, Values};
 use crate::read::connection::Hidden;
-
-/// A token is a line.
-const TOKEN_BYTES_MAX: u64 = 64 * 1024;
+use crate::read::token::{Claims, TokenError, TokenSource, UNSECURED, UNSECURED_CONFIG};
 
 const TOKEN_FILE: &str = "token file";
 
@@ -27,16 +22,7 @@ pub(in super::super) enum Login {
         password: Hidden,
     },
     /// OAUTHBEARER.
-    Token(Token),
-}
-
-/// Where a token comes from.
-#[derive(Debug, Clone)]
-pub(in super::super) enum Token {
-    /// A file that somebody else keeps current.
-    File(PathBuf),
-    /// Made here, without a signature: for tests and for brokers that do not check.
-    Unsecured(Claims),
+    Token(TokenSource),
 }
 
 /// What goes into one login.
@@ -93,21 +79,20 @@ impl Login {
                 user: user.0.clone(),
                 password: password.0.clone(),
             }),
-            Self::Token(Token::File(path)) => Ok(Secrets::Token {
-                token: read_token(path)?,
-                extensions: Vec::new(),
-            }),
-            Self::Token(Token::Unsecured(claims)) => Ok(Secrets::Token {
-                token: claims.token(now),
-                extensions: claims.extensions.clone(),
-            }),
+            Self::Token(source) => {
+                let token = source.token(now).map_err(Unfit::from)?;
+                Ok(Secrets::Token {
+                    token: token.text,
+                    extensions: token.extensions,
+                })
+            }
         }
     }
 
     fn password(mechanism: &'static str, values: Values<'_>) -> Result<Self, Unfit> {
         let of = |name| {
             let value = values.owned(name).ok_or(Unfit::Missing { name })?;
-            Ok(Hidden(value))
+            Ok::<_, Unfit>(Hidden(value))
         };
         Ok(Self::Password {
             mechanism,
@@ -118,7 +103,7 @@ impl Login {
 
     fn token(values: Values<'_>, token_file: Option<&Path>) -> Result<Self, Unfit> {
         if let Some(path) = token_file {
-            return Ok(Self::Token(Token::File(path.to_owned())));
+            return Ok(Self::Token(TokenSource::File(path.to_owned())));
         }
         if values.word("sasl.oauthbearer.method").as_deref() == Some("oidc") {
             return Err(Unfit::NotDone {
@@ -127,34 +112,31 @@ impl Login {
                          be given",
             });
         }
-        if !values.flag("enable.sasl.oauthbearer.unsecure.jwt", false)? {
+        if !values.flag(UNSECURED, false)? {
             return Err(Unfit::Missing { name: TOKEN_FILE });
         }
-        let name = "sasl.oauthbearer.config";
+        let name = UNSECURED_CONFIG;
         let config = values.text(name).ok_or(Unfit::Missing { name })?;
         let claims = Claims::parse(config).ok_or(Unfit::Value { name })?;
-        Ok(Self::Token(Token::Unsecured(claims)))
+        Ok(Self::Token(TokenSource::Unsecured(claims)))
     }
 }
 
-fn read_token(path: &Path) -> Result<String, Unfit> {
-    let name = TOKEN_FILE;
-    let failed = |error: std::io::Error| Unfit::File {
-        name,
-        kind: error.kind(),
-    };
-    let file = File::open(path).map_err(failed)?;
-    let mut token = String::new();
-    file.take(TOKEN_BYTES_MAX)
-        .read_to_string(&mut token)
-        .map_err(failed)?;
-    let token = token.trim();
-    // RFC 6750: no white space and no control character can be in one.
-    if token.is_empty() || !token.bytes().all(|byte| byte.is_ascii_graphic()) {
-        let reason = "holds no token";
-        return Err(Unfit::Content { name, reason });
+impl From<TokenError> for Unfit {
+    fn from(error: TokenError) -> Self {
+        let name = TOKEN_FILE;
+        match error {
+            TokenError::File(kind) => Self::File { name, kind },
+            TokenError::None => Self::Content {
+                name,
+                reason: "holds no token",
+            },
+            TokenError::Expired => Self::Content {
+                name,
+                reason: "holds a token that has expired",
+            },
+        }
     }
-    Ok(token.to_owned())
 }
 
 // === impl Secrets ===

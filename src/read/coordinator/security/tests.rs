@@ -221,6 +221,6 @@ fn what_an_unsecured_token_cannot_say_is_refused() {
         "principal=a extension_=b",
         "principal=a extension_x1=b",
     ] {
-        assert_eq!(jws::Claims::parse(config), None, "{config}");
+        assert_eq!(crate::read::token::Claims::parse(config), None, "{config}");
     }
 }

@@ -26,7 +26,7 @@ const APIS: [ApiKey; 4] = [
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn wrong_lengths_and_correlation_ids_are_failures_that_pass() {
-    let frames: [&[u8]; 5] = [
+    let frames: [&'static [u8]; 5] = [
         // Negative, empty, shorter than a header, another correlation id, no body.
         &[0xff, 0xff, 0xff, 0xff],
         &[0, 0, 0, 0],
@@ -34,15 +34,20 @@ async fn wrong_lengths_and_correlation_ids_are_failures_that_pass() {
         &[0, 0, 0, 6, 0x7f, 0, 0, 0, 0, 0],
         &[0, 0, 0, 4, 0, 0, 0, 1],
     ];
-    for api in APIS {
-        for frame in frames {
+    let mut all = tokio::task::JoinSet::new();
+    for (api, frame) in APIS
+        .into_iter()
+        .flat_map(|api| frames.map(|frame| (api, frame)))
+    {
+        all.spawn(async move {
             let (fake, mut polls) = raw(api, frame).await;
             polls.until_failed(Trouble::Other).await;
             fake.set(|says| says.raw.clear());
             polls.until_described(PolledState::Stable).await;
             polls.handle.join().await;
-        }
+        });
     }
+    all.join_all().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

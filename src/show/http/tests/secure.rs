@@ -377,3 +377,22 @@ fn the_first_certificate_to_expire_counts() {
     ended = ended.issue("ended", &[], Lifetime::Over);
     assert!(expiry(&[&world.server, &ended]) > 1_700_000_000, "a root");
 }
+
+#[tokio::test]
+async fn a_handshake_that_hangs_leaves_for_the_next() {
+    let world = World::new();
+    let (_, guards) = watch::channel(world.guard(|_| ()));
+    let limits = HttpLimits {
+        connections_max: 1,
+        ..HttpLimits::default()
+    };
+    let server = Server::guarded(vec![sample::incident()], limits, guards).await;
+    for begun in [BEGUN, b""] {
+        let mut hanging = server.connect().await;
+        hanging.write_all(begun).await.unwrap();
+        let client = world.client();
+        let answer = client.get(server.address, "/livez", "");
+        let answer = tokio::time::timeout(limits.handshake_time_max / 2, answer).await;
+        assert!(answer.expect("in time").unwrap().contains(" 200 OK"));
+    }
+}

@@ -3,13 +3,57 @@
 
 use std::sync::Arc;
 
-use super::{Evidence, Round, Rule};
+use super::{Evidence, Round};
 use crate::answers::Outcome;
 use crate::facts::ids::WorkItem;
 use crate::facts::observation::{Claim, GroupSnapshot, Member};
 use crate::facts::sets;
 use crate::facts::time::EventTime;
 use crate::limits::TIMER_SLACK_MS;
+use serde::{Deserialize, Serialize};
+
+/// A rule of the list in `rounds`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Rule {
+    /// No members.
+    R1Emptied,
+    /// An error in the assignments.
+    R2Mismatch,
+    /// A claim follows.
+    R3Claimed,
+    /// A status with this generation.
+    R4Status,
+    /// Quiet for two rebalance timeouts.
+    R5Quiet,
+    /// Claims ignore.
+    R6Ignored,
+    /// Nothing to apply.
+    R7NothingToApply,
+    /// No evidence.
+    R8NoEvidence,
+    /// A missing number.
+    R9Missing,
+}
+
+// === impl Rule ===
+
+impl Rule {
+    /// How answers name it.
+    #[must_use]
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::R1Emptied => "generation rule 1",
+            Self::R2Mismatch => "generation rule 2",
+            Self::R3Claimed => "generation rule 3",
+            Self::R6Ignored => "generation rule 6",
+            Self::R4Status => "generation rule 4",
+            Self::R5Quiet => "generation rule 5",
+            Self::R7NothingToApply => "generation rule 7",
+            Self::R8NoEvidence => "generation rule 8",
+            Self::R9Missing => "generation rule 9",
+        }
+    }
+}
 
 pub(super) fn settle_one(round: &mut Round, evidence: Evidence<'_>) -> bool {
     let Some(record) = round.record.clone() else {

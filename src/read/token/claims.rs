@@ -13,7 +13,7 @@ const LIFE_S: i64 = 3_600;
 
 /// What the token says.
 #[derive(Clone, PartialEq, Eq)]
-pub(in super::super) struct Claims {
+pub struct Claims {
     principal_claim: String,
     principal: String,
     scope_claim: String,
@@ -27,7 +27,8 @@ pub(in super::super) struct Claims {
 
 impl Claims {
     /// `principal=admin scope=a,b lifeSeconds=60 extension_x=y`, split at spaces.
-    pub(super) fn parse(config: &str) -> Option<Self> {
+    #[must_use]
+    pub fn parse(config: &str) -> Option<Self> {
         let mut claims = Self {
             principal_claim: "sub".to_owned(),
             principal: String::new(),
@@ -65,7 +66,8 @@ impl Claims {
     }
 
     /// A token that is good from `now` on.
-    pub(super) fn token(&self, now: ArrivalTime) -> String {
+    #[must_use]
+    pub fn token(&self, now: ArrivalTime) -> String {
         // Whole seconds, rounded down, so that no broker sees a token of the future.
         let issued_s = now.0.div_euclid(1_000);
         let mut claims = Map::new();
