@@ -48,10 +48,10 @@ pub(crate) fn run(args: &Scenarios) -> anyhow::Result<()> {
         None => build()?,
     };
     let releases = args.releases.as_deref().map(releases).transpose()?;
-    let run = Run {
+    let mut run = Run {
         program,
         releases,
-        keep: Some(args.keep.clone()),
+        keep: None,
         whole: true,
     };
     for scenario in SCENARIOS {
@@ -63,6 +63,7 @@ pub(crate) fn run(args: &Scenarios) -> anyhow::Result<()> {
             continue;
         }
         eprintln!("{}: {}", scenario.name, scenario.shows);
+        run.keep = scenario.recorded.then(|| args.keep.clone());
         let mut tries_left = args.tries;
         loop {
             tries_left -= 1;

@@ -44,6 +44,9 @@ pub struct Scenario {
     pub name: &'static str,
     /// What it shows, in a line.
     pub shows: &'static str,
+    /// Whether its recording is kept and replayed: what others show is asked of a running
+    /// agent, and not in what it reads.
+    pub recorded: bool,
     script: fn(&mut Stage) -> anyhow::Result<()>,
     spec: fn() -> anyhow::Result<ClusterSpec>,
 }
@@ -53,36 +56,42 @@ pub const SCENARIOS: &[Scenario] = &[
     Scenario {
         name: "membership",
         shows: "workers come, stop, die and come back; connectors change; an eager worker visits",
+        recorded: true,
         script: membership::membership,
         spec: membership::spec,
     },
     Scenario {
         name: "incident",
         shows: "a worker is killed, its tasks are parked and handed out, a connector changes",
+        recorded: true,
         script: membership::incident,
         spec: membership::spec,
     },
     Scenario {
         name: "outage",
         shows: "the broker goes away and comes back; a sidecar starts in between",
+        recorded: true,
         script: outage::outage,
         spec: outage::spec,
     },
     Scenario {
         name: "brokers",
         shows: "the coordinator moves to another broker and back; all brokers hang for one sidecar",
+        recorded: false,
         script: brokers::brokers,
         spec: brokers::spec,
     },
     Scenario {
         name: "secured",
         shows: "wrong credentials and missing rights are named, survived and recovered from",
+        recorded: false,
         script: secured::secured,
         spec: secured::spec,
     },
     Scenario {
         name: "namespaces",
         shows: "sidecars with addresses of their own know the worker beside them, and nobody else's",
+        recorded: false,
         script: namespaces::namespaces,
         spec: namespaces::spec,
     },
