@@ -155,7 +155,7 @@ pub(super) fn incident(stage: &mut Stage) -> anyhow::Result<()> {
 }
 
 /// Creates or changes a connector of the fixture, through a worker that runs.
-fn connector(stage: &mut Stage, name: &str, tasks: u32) -> anyhow::Result<()> {
+pub(super) fn connector(stage: &mut Stage, name: &str, tasks: u32) -> anyhow::Result<()> {
     let config = json!({
         "connector.class": "evenkeel.testbed.FixtureSource",
         "tasks.max": tasks.to_string(),

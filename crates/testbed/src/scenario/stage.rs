@@ -114,18 +114,41 @@ impl Stage {
     /// When it cannot be started.
     pub fn add_agent_of(&mut self, name: &str, group_id: &str) -> anyhow::Result<()> {
         let bootstrap = self.cluster.bootstrap();
-        let folder = self.cluster.folder().to_owned();
         let group = Group {
             group_id: group_id.to_owned(),
             ..self.group.clone()
         };
-        let places = (folder.as_path(), self.locks.as_path());
-        self.agents.push(Agent::start(
-            &self.program,
-            name,
-            (&bootstrap, &group),
-            places,
-        )?);
+        self.start_agent(name, &bootstrap, &group)
+    }
+
+    /// Starts one more sidecar, that begins at other addresses.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub fn add_agent_at(&mut self, name: &str, bootstrap: &str) -> anyhow::Result<()> {
+        let group = self.group.clone();
+        self.start_agent(name, bootstrap, &group)
+    }
+
+    fn start_agent(&mut self, name: &str, bootstrap: &str, group: &Group) -> anyhow::Result<()> {
+        let places = (self.cluster.folder(), self.locks.as_path());
+        let agent = Agent::start(&self.program, name, (bootstrap, group), places)?;
+        self.agents.push(agent);
+        Ok(())
+    }
+
+    /// Starts a sidecar in the network namespace of a worker.
+    ///
+    /// # Errors
+    /// When it cannot be started, or the worker has none.
+    pub fn add_agent_in(&mut self, name: &str, worker: &str) -> anyhow::Result<()> {
+        let room = self.cluster.worker(worker)?.room();
+        let room = room.with_context(|| format!("{worker} has no namespace"))?;
+        let (bootstrap, group) = (self.cluster.bootstrap(), &self.group);
+        let places = (self.cluster.folder(), self.locks.as_path());
+        let whom = (bootstrap.as_str(), group);
+        let agent = Agent::start_in(room, &self.program, name, whom, places)?;
+        self.agents.push(agent);
         Ok(())
     }
 
@@ -136,6 +159,15 @@ impl Stage {
     pub fn agent_with_file(&self, name: &str, file: &Path) -> anyhow::Result<Agent> {
         let places = (self.cluster.folder(), self.locks.as_path());
         Agent::start_with_file(&self.program, name, file, places)
+    }
+
+    /// Starts a sidecar from a worker's properties file, which is not compared either.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub fn agent_beside(&self, name: &str, worker_file: &Path) -> anyhow::Result<Agent> {
+        let places = (self.cluster.folder(), self.locks.as_path());
+        Agent::start_beside(&self.program, name, worker_file, places)
     }
 
     /// From now on the sidecar is one of those that are compared.
