@@ -78,6 +78,7 @@ const ANSWERED: &[Case] = &[
             "o_20_consumers_took_the_group_id",
             "o_20_consumers_took_the_group_id_by_polls",
             "o_20_a_sink_uses_the_group_id_of_the_workers",
+            "o_20_an_id_that_another_group_has_costs_trust",
         ],
         "sinks of another Connect cluster, whose config topic is not read; with masked names only overrides tell",
     ),

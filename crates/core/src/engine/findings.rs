@@ -8,7 +8,7 @@ use crate::engine::State;
 use crate::engine::polls::Sight;
 use crate::facts::ids::WorkItem;
 use crate::facts::input::Topic;
-use crate::facts::observation::{GroupSnapshot, RunState};
+use crate::facts::observation::{GroupSnapshot, RunState, SinkGroup};
 use crate::facts::time::EventTime;
 use crate::limits::FINDINGS_MAX;
 use crate::story::findings::Kind;
@@ -162,7 +162,17 @@ fn tasks_beyond_limit(state: &State, found: &mut Vec<FindingAnswer>) {
 /// refuses whoever comes second (`INCONSISTENT_GROUP_PROTOCOL`). Connect itself refuses
 /// only the plain name, and only in the cluster of that group.
 fn group_id_shared(state: &State, found: &mut Vec<FindingAnswer>) {
-    for connector in state.configured.sinks_in(&state.settings.group) {
+    let group = state.settings.group.as_str();
+    for (connector, its_group) in state.configured.sinks() {
+        let is_shared = match its_group {
+            SinkGroup::Named(its_group) => **its_group == *group,
+            SinkGroup::ByName => group
+                .strip_prefix("connect-")
+                .is_some_and(|name| *name == *state.names.name(connector)),
+        };
+        if !is_shared {
+            continue;
+        }
         let text = "its consumers use the group.id of the workers: whoever joins second is \
                     refused; give the connector another consumer.override.group.id"
             .to_owned();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::facts::ids::{Names, WorkItem};
-use crate::facts::observation::{ConfigFact, TargetState};
+use crate::facts::observation::{ConfigFact, SinkGroup, TargetState};
 use crate::wire::DecodeError;
 use crate::wire::config_record::{
     ConfigKey, ConfigRecord, ConfigValue, TargetState as WireTargetState,
@@ -25,7 +25,7 @@ pub fn decode(
     let record = ConfigRecord::decode(key, value)?;
     Ok(match (record.key, record.value) {
         (ConfigKey::Connector { connector }, ConfigValue::Properties { settings, content }) => {
-            let group = sink_group(connector, &settings);
+            let group = sink_group(&settings);
             ConfigFact::Connector(names.intern(connector), Some(content.ordinal), group)
         }
         (ConfigKey::Connector { connector }, _) => {
@@ -72,16 +72,16 @@ pub fn decode(
     })
 }
 
-/// The group of a sink connector's consumers: `connect-` and its name, unless overridden
-/// (`SinkUtils.consumerGroupId`, `AbstractHerder`). A connector with topics to read is a sink.
-fn sink_group(connector: &str, settings: &Settings) -> Option<Arc<str>> {
+/// The group of a sink connector's consumers, where it is known. A connector with topics to
+/// read is a sink.
+fn sink_group(settings: &Settings) -> Option<SinkGroup> {
     let is_set = |name| settings.get(name).is_some();
     if !is_set(SettingName::Topics) && !is_set(SettingName::TopicsRegex) {
         return None;
     }
     match settings.get(SettingName::ConsumerGroupId) {
-        None => Some(Arc::from(format!("connect-{connector}"))),
-        Some(SettingValue::Text(group)) => Some(Arc::from(group.as_str())),
+        None => Some(SinkGroup::ByName),
+        Some(SettingValue::Text(group)) => Some(SinkGroup::Named(Arc::from(group.as_str()))),
         Some(_) => None,
     }
 }

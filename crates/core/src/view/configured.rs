@@ -7,12 +7,11 @@
 //! bring about (KAFKA-17719). Work in the first view and not in the second is a hazard.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use crate::facts::ids::{CONNECTOR_TASK, ConnectorId, WorkItem};
-use crate::facts::observation::{ConfigFact, TargetState};
+use crate::facts::observation::{ConfigFact, SinkGroup, TargetState};
 use crate::facts::time::EventTime;
 use crate::limits::{TASKS_MAX, TASKS_PER_CONNECTOR_MAX};
 
@@ -34,7 +33,7 @@ struct Connector {
     config: Option<Content>,
     target: TargetState,
     /// The group of its consumers, where it is a sink that tells.
-    sink_group: Option<Arc<str>>,
+    sink_group: Option<SinkGroup>,
     /// By key: how many tasks the newest commit names.
     tasks: i32,
     /// From which task on, since which record. Ascending by task.
@@ -174,13 +173,12 @@ impl Configured {
             })
     }
 
-    /// The sink connectors whose consumers are in this group.
-    pub fn sinks_in<'a>(&'a self, group: &'a str) -> impl Iterator<Item = ConnectorId> + 'a {
+    /// The sink connectors, with the groups of their consumers.
+    pub fn sinks(&self) -> impl Iterator<Item = (ConnectorId, &SinkGroup)> {
         self.connectors
             .iter()
-            .filter(move |(_, connector)| connector.sink_group.as_deref() == Some(group))
             .filter(|(_, connector)| connector.config.is_some())
-            .map(|(id, _)| *id)
+            .filter_map(|(id, connector)| Some((*id, connector.sink_group.as_ref()?)))
     }
 
     /// Every configured piece of work, sorted: connector instances and tasks.

@@ -47,7 +47,7 @@ pub(super) fn value(at: i64, rest: &str) -> Option<Vec<u8>> {
         delay_ms: i32::try_from(number("delay=", 0)).unwrap(),
         error: i16::try_from(number("err=", 0)).unwrap(),
     };
-    let bytes: Vec<(String, String, String, Vec<u8>, Vec<u8>)> = members
+    let bytes: Vec<_> = members
         .iter()
         .map(|member| {
             let client = format!("connect-{}", member.name);
