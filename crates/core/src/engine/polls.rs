@@ -118,13 +118,11 @@ impl State {
             Some(newest) if newest.members.is_empty() => GroupState::Empty,
             Some(_) => GroupState::Stable,
         };
-        // One id, one group: where it is of another type, there is none of Connect.
-        let foreign = self.findings.stands(Kind::ForeignGroup);
         match self.mode() {
             Mode::NoOffsetsTopic => {
                 let stand_in = self.polled.stand_in()?;
                 let newest = stand_in.newest.as_ref();
-                let dead = foreign || self.polled.state() == Some(PolledState::Dead);
+                let dead = self.polled.state() == Some(PolledState::Dead);
                 Some(Sight {
                     newest,
                     ownership: &stand_in.ownership,
@@ -144,7 +142,7 @@ impl State {
             Mode::Blind if self.group.newest.is_none() => None,
             Mode::Full | Mode::NoPolls | Mode::Blind => {
                 let newest = self.group.newest.as_ref();
-                let deleted = foreign || self.group.deleted.is_some();
+                let deleted = self.group.deleted.is_some();
                 Some(Sight {
                     newest,
                     ownership: &self.ownership,
