@@ -55,6 +55,7 @@ impl State {
                     self.findings.raise(Kind::ForeignGroup, group, None, || {
                         format!("a group of type {name} has this id; it is no Connect group")
                     });
+                    stand_in.group_gone(at.as_event(0));
                 } else {
                     let mut problems = Vec::new();
                     let before = stand_in.newest.clone();
@@ -74,6 +75,7 @@ impl State {
                         stand_in.apply(snapshot);
                         stand_in.ownership.bound(&self.configured);
                         if changed {
+                            stand_in.leader_changes = stand_in.leader_changes.saturating_add(1);
                             let count = &mut self.counters.leader_changes;
                             *count = count.saturating_add(1);
                         }
@@ -116,11 +118,13 @@ impl State {
             Some(newest) if newest.members.is_empty() => GroupState::Empty,
             Some(_) => GroupState::Stable,
         };
+        // One id, one group: where it is of another type, there is none of Connect.
+        let foreign = self.findings.stands(Kind::ForeignGroup);
         match self.mode() {
             Mode::NoOffsetsTopic => {
                 let stand_in = self.polled.stand_in()?;
                 let newest = stand_in.newest.as_ref();
-                let dead = self.polled.state() == Some(PolledState::Dead);
+                let dead = foreign || self.polled.state() == Some(PolledState::Dead);
                 Some(Sight {
                     newest,
                     ownership: &stand_in.ownership,
@@ -140,7 +144,7 @@ impl State {
             Mode::Blind if self.group.newest.is_none() => None,
             Mode::Full | Mode::NoPolls | Mode::Blind => {
                 let newest = self.group.newest.as_ref();
-                let deleted = self.group.deleted.is_some();
+                let deleted = foreign || self.group.deleted.is_some();
                 Some(Sight {
                     newest,
                     ownership: &self.ownership,

@@ -85,8 +85,9 @@ pub enum Claim {
 /// What one record of the config topic says.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ConfigFact {
-    /// A connector's configuration was written; the number stands for its content.
-    Connector(ConnectorId, Option<u32>),
+    /// A connector's configuration was written; the number stands for its content. With
+    /// the group of its consumers, where it is a sink that tells.
+    Connector(ConnectorId, Option<u32>, Option<Arc<str>>),
     /// A connector's configuration was deleted.
     ConnectorDeleted(ConnectorId),
     /// A task's configuration was written, to be applied by the next commit.

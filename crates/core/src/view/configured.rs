@@ -7,6 +7,7 @@
 //! bring about (KAFKA-17719). Work in the first view and not in the second is a hazard.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -32,6 +33,8 @@ struct Connector {
     /// The content of its configuration, if it has one.
     config: Option<Content>,
     target: TargetState,
+    /// The group of its consumers, where it is a sink that tells.
+    sink_group: Option<Arc<str>>,
     /// By key: how many tasks the newest commit names.
     tasks: i32,
     /// From which task on, since which record. Ascending by task.
@@ -97,8 +100,9 @@ impl Configured {
     pub fn apply(&mut self, fact: &ConfigFact, origin: Origin) {
         self.next_offset = self.next_offset.max(origin.offset.saturating_add(1));
         match *fact {
-            ConfigFact::Connector(id, ordinal) => {
+            ConfigFact::Connector(id, ordinal, ref sink_group) => {
                 let connector = self.connectors.entry(id).or_default();
+                connector.sink_group.clone_from(sink_group);
                 let since = connector.config.map_or(origin, |content| content.since);
                 connector.config = Some(Content { since, ordinal });
             }
@@ -168,6 +172,15 @@ impl Configured {
                 target: connector.target,
                 left_out: connector.left_out,
             })
+    }
+
+    /// The sink connectors whose consumers are in this group.
+    pub fn sinks_in<'a>(&'a self, group: &'a str) -> impl Iterator<Item = ConnectorId> + 'a {
+        self.connectors
+            .iter()
+            .filter(move |(_, connector)| connector.sink_group.as_deref() == Some(group))
+            .filter(|(_, connector)| connector.config.is_some())
+            .map(|(id, _)| *id)
     }
 
     /// Every configured piece of work, sorted: connector instances and tasks.

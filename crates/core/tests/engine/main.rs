@@ -4,6 +4,7 @@
 mod barrier;
 mod beginnings;
 mod cases;
+mod cases_groups;
 mod cases_more;
 mod dsl;
 mod laws;
