@@ -34,6 +34,7 @@ pub(super) fn complete(
             token_file,
         } = &group.connection;
         group.principal = principal::of(properties, token_file.as_deref());
+        group.certificate_expires_seconds = principal::expires_seconds(properties);
         let read = worker.map_or(&[][..], |worker| &worker.files);
         let mut files: BTreeSet<PathBuf> = read.iter().cloned().collect();
         files.extend(named(&tree.kafka.properties, properties));

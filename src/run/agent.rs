@@ -45,6 +45,8 @@ pub struct Plan {
     pub groups: Vec<ReadSettings>,
     /// The files that they depend on.
     pub files: Vec<PathBuf>,
+    /// When the first of the clients' certificates expires, in seconds since the epoch.
+    pub expires_seconds: Option<i64>,
     /// Reads them again when one changes; absent where nothing can.
     pub load: Option<connections::Load>,
     /// How `/readyz` answers.
@@ -96,6 +98,7 @@ impl Agent {
         let settings = connections::Settings {
             groups: plan.groups.clone(),
             files: plan.files,
+            expires_seconds: plan.expires_seconds,
         };
         for (place, settings) in plan.groups.into_iter().enumerate() {
             let (sender, inputs) = mpsc::channel(INPUTS_MAX);
