@@ -6,6 +6,8 @@
 mod agent;
 mod brokers;
 mod compare;
+mod described;
+mod hidden;
 mod membership;
 mod outage;
 mod replay;
@@ -77,6 +79,12 @@ pub const SCENARIOS: &[Scenario] = &[
         shows: "wrong credentials and missing rights are named, survived and recovered from",
         script: secured::secured,
         spec: secured::spec,
+    },
+    Scenario {
+        name: "hidden",
+        shows: "the membership script without the right to read the group's records; it comes, goes, comes",
+        script: hidden::hidden,
+        spec: hidden::spec,
     },
 ];
 

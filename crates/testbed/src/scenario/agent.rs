@@ -193,12 +193,7 @@ impl Agent {
     /// # Errors
     /// When there is no answer.
     pub fn series(&self, name: &str) -> anyhow::Result<Option<f64>> {
-        let text = self.metrics()?;
-        let line = text
-            .lines()
-            .find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
-        line.map(|value| value.parse().with_context(|| format!("{name} {value}")))
-            .transpose()
+        value(&self.metrics()?, name)
     }
 
     /// SIGKILL.
@@ -256,6 +251,15 @@ impl Recorder {
         end(&mut self.process)?;
         Ok(self.file)
     }
+}
+
+/// The value of a series in an exposition, given as it stands there; `None` if absent.
+pub(super) fn value(text: &str, name: &str) -> anyhow::Result<Option<f64>> {
+    let line = text
+        .lines()
+        .find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+    line.map(|value| value.parse().with_context(|| format!("{name} {value}")))
+        .transpose()
 }
 
 fn end(process: &mut Process) -> anyhow::Result<()> {

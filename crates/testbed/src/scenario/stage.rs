@@ -10,6 +10,7 @@ use anyhow::{Context, bail, ensure};
 use super::Run;
 use super::agent::{Agent, Recorder};
 use super::compare::{Expected, LIVE_DATED_MS_MAX, compare_state};
+use super::described::compare_described;
 use super::replay::{compare_history_within, replay};
 use crate::cluster::Cluster;
 use crate::group::Group;
@@ -38,6 +39,8 @@ pub struct Stage {
     locks: PathBuf,
     keep: Option<PathBuf>,
     agents: Vec<Agent>,
+    /// Those that may not read the group's records.
+    without_records: Vec<Agent>,
     recorder: Option<Recorder>,
     /// Of the broker and of the workers.
     releases: (Version, Version),
@@ -64,6 +67,7 @@ impl Stage {
             locks: JarCache::open()?.root().join("ports"),
             keep: run.keep.clone(),
             agents: Vec::new(),
+            without_records: Vec::new(),
             recorder: None,
             compared: 0,
             releases: (
@@ -151,6 +155,28 @@ impl Stage {
         self.agents.push(agent);
     }
 
+    /// From now on the sidecar is compared as one that may not read the group's records.
+    pub fn adopt_without_records(&mut self, agent: Agent) {
+        self.without_records.push(agent);
+    }
+
+    /// A sidecar may read the group's records from now on, or may not any more: it is compared
+    /// by other rules.
+    ///
+    /// # Errors
+    /// When there is none of that name.
+    pub fn records_allowed(&mut self, name: &str, allowed: bool) -> anyhow::Result<()> {
+        let (from, to) = if allowed {
+            (&mut self.without_records, &mut self.agents)
+        } else {
+            (&mut self.agents, &mut self.without_records)
+        };
+        let place = from.iter().position(|agent| agent.name() == name);
+        let agent = from.remove(place.with_context(|| format!("no sidecar {name}"))?);
+        to.push(agent);
+        Ok(())
+    }
+
     /// Stops a sidecar for good.
     ///
     /// # Errors
@@ -180,7 +206,8 @@ impl Stage {
     /// # Errors
     /// When there is none of that name.
     pub fn agent(&self, name: &str) -> anyhow::Result<&Agent> {
-        let found = self.agents.iter().find(|agent| agent.name() == name);
+        let mut all = self.agents.iter().chain(&self.without_records);
+        let found = all.find(|agent| agent.name() == name);
         found.with_context(|| format!("no sidecar {name}"))
     }
 
@@ -250,10 +277,36 @@ impl Stage {
             })?;
             self.compared += compared;
         }
+        self.compare_described(step, truth, expected)?;
         eprintln!(
             "  {step}: generation {generation}, {} compared",
             self.compared
         );
+        Ok(())
+    }
+
+    /// What is known without the records must get there, and stay right.
+    fn compare_described(
+        &mut self,
+        step: &str,
+        truth: &TruthLog,
+        expected: Expected,
+    ) -> anyhow::Result<()> {
+        for agent in &self.without_records {
+            let compare = || {
+                let state = agent.state()?;
+                ensure!(state["current"] == true, "{} is not current", agent.name());
+                let mut comparison = Comparison::new();
+                let judged = (truth, &expected);
+                compare_described(&mut comparison, agent, &state, judged)?;
+                comparison.finish()
+            };
+            let what = format!("{step}: {}", agent.name());
+            self.compared += wait_until(&what, TOLD_MAX, || compare().map(Some))?;
+            // Two questions later nobody has changed his mind.
+            std::thread::sleep(Duration::from_millis(1_200));
+            self.compared += compare().with_context(|| format!("{what}, a moment later"))?;
+        }
         Ok(())
     }
 
@@ -273,7 +326,11 @@ impl Stage {
         if !truth.void.is_empty() {
             bail!("the run proves nothing: {}", truth.void.join("; "));
         }
-        for agent in std::mem::take(&mut self.agents) {
+        let described = std::mem::take(&mut self.without_records);
+        for agent in std::mem::take(&mut self.agents)
+            .into_iter()
+            .chain(described)
+        {
             agent.stop()?;
         }
         let capture = self

@@ -1,0 +1,208 @@
+//! The membership script while one sidecar may not read `__consumer_offsets`: what it tells
+//! of the group is right all the same, what it cannot know is absent. Then the right comes
+//! and goes: everything is seen, nothing is counted twice.
+
+use std::time::Duration;
+
+use anyhow::{Context, ensure};
+
+use super::agent::{Agent, value};
+use super::compare::Expected;
+use super::membership;
+use super::stage::Stage;
+use crate::group::Group;
+use crate::properties::Properties;
+use crate::security::{AGENT_USER, Access, Resource, Right, Security};
+use crate::spec::ClusterSpec;
+use crate::truth::{Comparison, TruthLog};
+use crate::wait::wait_until;
+
+const NOTHING: Expected = Expected {
+    unassigned: None,
+    deadline: None,
+    downgraded_by: None,
+    dated_ms_max: None,
+};
+
+const NAME: &str = "restricted";
+const OFFSETS: &str = "__consumer_offsets";
+
+/// A client that was refused asks again every 10 s; after that the group is searched for.
+const CHANGED_MAX: Duration = Duration::from_secs(40);
+/// Settled is a generation once a status or the next claim proves it.
+const COUNTED_MAX: Duration = Duration::from_secs(40);
+
+pub(super) fn spec() -> anyhow::Result<ClusterSpec> {
+    let mut spec = membership::spec()?;
+    spec.brokers.security = Some(Security::new()?);
+    Ok(spec)
+}
+
+pub(super) fn hidden(stage: &mut Stage) -> anyhow::Result<()> {
+    let group = played(stage)?;
+    let (records, others): (Vec<Right>, Vec<Right>) = Right::of_observer(AGENT_USER, &group)
+        .into_iter()
+        .partition(|right| right.resource == Resource::Topic(OFFSETS.to_owned()));
+    stage.cluster.grant(&others)?;
+    let file = stage.cluster.agent_file(
+        (NAME, stage.group_id()),
+        Access::Scram512,
+        &Properties::new(),
+    )?;
+    let agent = stage.agent_with_file(NAME, &file)?;
+    stage.adopt_without_records(agent);
+    membership::comings_and_goings(stage)?;
+    refused(stage)?;
+
+    // The right is granted: the history before it is history, and counts nothing.
+    stage.cluster.grant(&records)?;
+    allowed(stage)?;
+    stage.rest("the records may be read", NOTHING)?;
+    let mut comparison = Comparison::new();
+    let at_grant = counts(stage.agent(NAME)?)?;
+    comparison.equal("counted at the grant", &0.0, &sum(&at_grant));
+    let before = (counts(stage.agent("first")?)?, at_grant);
+    membership::connector(stage, "alpha", 2)?;
+    await_owned(stage, "more tasks", 3)?;
+    counted(stage, "more tasks", &before, &mut comparison)?;
+
+    // It is taken away; the leader goes, and another leads.
+    stage.cluster.revoke(&records)?;
+    stage.records_allowed(NAME, false)?;
+    let what = "the records to be hidden again";
+    wait_until(what, CHANGED_MAX, || {
+        let mode = stage.agent(NAME)?.mode()?;
+        ensure!(mode == "no_offsets_topic", "{mode}");
+        Ok(Some(()))
+    })?;
+    refused(stage)?;
+    let truth = stage.rest("the records are hidden again", NOTHING)?;
+    let leader = membership::leader(&truth)?;
+    stage.cluster.stop(&leader)?;
+    membership::connector(stage, "alpha", 3)?;
+    stage.await_truth("another leads", NOTHING, |truth| {
+        membership::leader(truth).is_ok_and(|now| now != leader)
+            && membership::owned(truth) == 4
+            && membership::nothing_unassigned(truth)
+    })?;
+
+    stage.cluster.grant(&records)?;
+    allowed(stage)?;
+    stage.rest("the records may be read again", NOTHING)?;
+    counted(stage, "all that was hidden", &before, &mut comparison)?;
+    comparison.equal("runs since the start", &true, &stage.agent(NAME)?.runs());
+    stage.count(comparison)
+}
+
+/// The group that is played.
+fn played(stage: &Stage) -> anyhow::Result<Group> {
+    let groups = stage.cluster.groups();
+    let found = groups
+        .iter()
+        .find(|group| group.group_id == stage.group_id());
+    found.cloned().context("the group that is played")
+}
+
+fn await_owned(stage: &mut Stage, step: &str, items: usize) -> anyhow::Result<TruthLog> {
+    stage.await_truth(step, NOTHING, |truth| {
+        membership::owned(truth) == items && membership::nothing_unassigned(truth)
+    })
+}
+
+/// `/readyz` names the one right that is missing and who needs it, and nothing else.
+fn refused(stage: &mut Stage) -> anyhow::Result<()> {
+    let agent = stage.agent(NAME)?;
+    let reasons = agent.reasons()?;
+    let mut comparison = Comparison::new();
+    comparison.equal("reasons", &1, &reasons.len());
+    let Some(reason) = reasons.first() else {
+        return stage.count(comparison);
+    };
+    comparison.equal("refused: input", &Some("offsets".to_owned()), &reason.input);
+    comparison.equal("refused: reason", &"denied".to_owned(), &reason.reason);
+    for word in [OFFSETS, AGENT_USER, "READ", "DESCRIBE"] {
+        let what = format!("refused: {word} in {:?}", reason.text);
+        comparison.equal(&what, &true, &reason.text.contains(word));
+    }
+    comparison.equal("refused: status", &200, &agent.status("/readyz")?);
+    comparison.equal(
+        "refused: mode",
+        &"no_offsets_topic".to_owned(),
+        &agent.mode()?,
+    );
+    stage.count(comparison)
+}
+
+/// Waits until everything is seen; from now on it is compared as one that sees.
+fn allowed(stage: &mut Stage) -> anyhow::Result<()> {
+    wait_until("the records to be seen", CHANGED_MAX, || {
+        let agent = stage.agent(NAME)?;
+        let (mode, reasons) = (agent.mode()?, agent.reasons()?);
+        ensure!(mode == "full" && reasons.is_empty(), "{mode}: {reasons:?}");
+        Ok(Some(()))
+    })?;
+    stage.records_allowed(NAME, true)
+}
+
+/// Every counter of the group, as it stands in the exposition.
+fn counts(agent: &Agent) -> anyhow::Result<Vec<(String, f64)>> {
+    const FAMILIES: [&str; 5] = [
+        "evenkeel_generations_total",
+        "evenkeel_revocations_total",
+        "evenkeel_assignments_total",
+        "evenkeel_assignment_errors_total",
+        "evenkeel_leader_changes_total",
+    ];
+    let text = agent.metrics()?;
+    let is_count = |line: &&str| {
+        let families = FAMILIES.iter();
+        families
+            .map(|family| line.strip_prefix(family))
+            .any(|rest| rest.is_some_and(|rest| rest.starts_with('{')))
+    };
+    let names = text.lines().filter(is_count);
+    let names = names.filter_map(|line| Some(line.rsplit_once(' ')?.0));
+    names
+        .map(|name| Ok((name.to_owned(), value(&text, name)?.unwrap_or(0.0))))
+        .collect()
+}
+
+fn sum(counts: &[(String, f64)]) -> f64 {
+    counts.iter().map(|(_, count)| count).sum()
+}
+
+/// The sidecar that always saw everything is the measure: since `before` both counted the
+/// same.
+fn counted(
+    stage: &Stage,
+    step: &str,
+    before: &(Vec<(String, f64)>, Vec<(String, f64)>),
+    comparison: &mut Comparison,
+) -> anyhow::Result<()> {
+    let since = |now: &[(String, f64)], before: &[(String, f64)]| -> Vec<(String, f64)> {
+        let was = |name: &str| before.iter().find(|(known, _)| known == name);
+        now.iter()
+            .map(|(name, count)| (name.clone(), count - was(name).map_or(0.0, |was| was.1)))
+            .collect()
+    };
+    let look = || -> anyhow::Result<_> {
+        let first = since(&counts(stage.agent("first")?)?, &before.0);
+        let told = since(&counts(stage.agent(NAME)?)?, &before.1);
+        Ok((first, told))
+    };
+    // What is not the same in the end is a difference, not a failure to wait.
+    let settled = wait_until(step, COUNTED_MAX, || {
+        let (first, told) = look()?;
+        ensure!(first == told && sum(&first) > 0.0, "not yet");
+        Ok(Some((first, told)))
+    });
+    let (first, told) = settled.or_else(|_| look())?;
+    ensure!(!first.is_empty(), "no counters");
+    for (name, truth) in &first {
+        let told = told.iter().find(|(known, _)| known == name);
+        let told = told.map(|(_, count)| *count);
+        comparison.equal(&format!("{step}: {name} grew by"), &Some(*truth), &told);
+    }
+    eprintln!("  {step}: {} counted alike", sum(&first));
+    Ok(())
+}
