@@ -12,6 +12,7 @@ mod membership;
 mod outage;
 mod replay;
 mod secured;
+mod sidecars;
 mod stage;
 
 use std::path::PathBuf;
@@ -85,6 +86,12 @@ pub const SCENARIOS: &[Scenario] = &[
         shows: "the membership script without the right to read the group's records; it comes, goes, comes",
         script: hidden::hidden,
         spec: hidden::spec,
+    },
+    Scenario {
+        name: "sidecars",
+        shows: "a sidecar beside each worker finds it, one reports, two ask often, all say the same",
+        script: sidecars::sidecars,
+        spec: sidecars::spec,
     },
 ];
 

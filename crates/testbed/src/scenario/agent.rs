@@ -1,6 +1,7 @@
 //! evenkeel as a process: the sidecar, asked over HTTP, and the recorder.
 
 use std::ffi::{OsStr, OsString};
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -10,6 +11,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::group::Group;
+use crate::network::Room;
 use crate::ports::Port;
 use crate::process::Process;
 use crate::rest;
@@ -22,6 +24,7 @@ const ANSWER_MAX: Duration = Duration::from_secs(5);
 pub struct Agent {
     name: String,
     process: Process,
+    host: Ipv4Addr,
     port: Port,
     /// What it prints.
     output: PathBuf,
@@ -70,7 +73,7 @@ impl Agent {
     ) -> anyhow::Result<Agent> {
         let command = command(program, bootstrap, group);
         let args = command.get_args().map(OsStr::to_owned).collect();
-        Agent::launch(program, name, args, (folder, locks))
+        Agent::launch(program, name, (args, None), (folder, locks))
     }
 
     /// Starts a sidecar that is told everything by a file.
@@ -84,24 +87,44 @@ impl Agent {
         places: (&Path, &Path),
     ) -> anyhow::Result<Agent> {
         let args = vec!["--config".into(), file.into()];
-        Agent::launch(program, name, args, places)
+        Agent::launch(program, name, (args, None), places)
+    }
+
+    /// Starts a sidecar in the network namespace of a worker.
+    ///
+    /// # Errors
+    /// When the program cannot be started.
+    pub fn start_in(
+        program: &Path,
+        name: &str,
+        (file, room): (&Path, &Room),
+        places: (&Path, &Path),
+    ) -> anyhow::Result<Agent> {
+        let args = vec!["--config".into(), file.into()];
+        Agent::launch(program, name, (args, Some(room)), places)
     }
 
     fn launch(
         program: &Path,
         name: &str,
-        args: Vec<OsString>,
+        (args, room): (Vec<OsString>, Option<&Room>),
         (folder, locks): (&Path, &Path),
     ) -> anyhow::Result<Agent> {
         let port = Port::reserve(locks)?;
+        let host = room.map_or(Ipv4Addr::LOCALHOST, Room::address);
         let mut command = Command::new(program);
-        command.env_clear().arg("run").args(args);
-        command.args(["--listen", &format!("127.0.0.1:{}", port.number())]);
+        command.arg("run").args(args);
+        command.args(["--listen", &format!("{host}:{}", port.number())]);
+        if let Some(room) = room {
+            command = room.wrap(&command);
+        }
+        command.env_clear();
         let log = folder.join(format!("{name}.log"));
         let process = Process::start(name, command, &log)?;
         Ok(Agent {
             name: name.to_owned(),
             process,
+            host,
             port,
             output: log.with_extension("out"),
         })
@@ -112,7 +135,8 @@ impl Agent {
     /// # Errors
     /// When there is no answer.
     pub fn get(&self, path: &str) -> anyhow::Result<rest::Response> {
-        rest::request(self.port.number(), "GET", path, None, ANSWER_MAX)
+        let address = SocketAddr::from((self.host, self.port.number()));
+        rest::request_at(address, "GET", path, None, ANSWER_MAX)
     }
 
     /// What `/readyz` says is wrong with the one group: input, reason and words.

@@ -79,12 +79,16 @@ pub(super) fn hidden(stage: &mut Stage) -> anyhow::Result<()> {
     let truth = stage.rest("the records are hidden again", NOTHING)?;
     let leader = membership::leader(&truth)?;
     stage.cluster.stop(&leader)?;
-    membership::connector(stage, "alpha", 3)?;
     stage.await_truth("another leads", NOTHING, |truth| {
         membership::leader(truth).is_ok_and(|now| now != leader)
-            && membership::owned(truth) == 4
+            && membership::owned(truth) == 3
             && membership::nothing_unassigned(truth)
     })?;
+    // Until its new leader has read the topics a worker refuses.
+    wait_until("a worker to take a change", CHANGED_MAX, || {
+        membership::connector(stage, "alpha", 3).map(Some)
+    })?;
+    await_owned(stage, "more tasks under another leader", 4)?;
 
     stage.cluster.grant(&records)?;
     allowed(stage)?;

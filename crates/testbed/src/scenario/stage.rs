@@ -150,6 +150,18 @@ impl Stage {
         Agent::start_with_file(&self.program, name, file, places)
     }
 
+    /// Starts a sidecar from a file, in the network namespace of a worker, which is not
+    /// compared until [`Stage::adopt`].
+    ///
+    /// # Errors
+    /// When the worker has no namespace, or the sidecar cannot be started.
+    pub fn agent_beside(&self, name: &str, file: &Path, worker: &str) -> anyhow::Result<Agent> {
+        let places = (self.cluster.folder(), self.locks.as_path());
+        let room = self.cluster.worker(worker)?.room();
+        let room = room.with_context(|| format!("{worker} has no network namespace"))?;
+        Agent::start_in(&self.program, name, (file, room), places)
+    }
+
     /// From now on the sidecar is one of those that are compared.
     pub fn adopt(&mut self, agent: Agent) {
         self.agents.push(agent);
