@@ -5,7 +5,9 @@
 
 mod agent;
 mod brokers;
+mod changed;
 mod compare;
+mod counts;
 mod described;
 mod hidden;
 mod membership;
@@ -14,6 +16,7 @@ mod replay;
 mod secured;
 mod sidecars;
 mod stage;
+mod tokens;
 
 use std::path::PathBuf;
 
@@ -92,6 +95,12 @@ pub const SCENARIOS: &[Scenario] = &[
         shows: "a sidecar beside each worker finds it, one reports, two ask often, all say the same",
         script: sidecars::sidecars,
         spec: sidecars::spec,
+    },
+    Scenario {
+        name: "changed",
+        shows: "certificates, authorities, passwords and tokens change under a running sidecar",
+        script: changed::changed,
+        spec: changed::spec,
     },
 ];
 

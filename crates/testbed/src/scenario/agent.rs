@@ -90,6 +90,20 @@ impl Agent {
         Agent::launch(program, name, (args, None), places)
     }
 
+    /// Starts a sidecar that is told everything by its worker's file.
+    ///
+    /// # Errors
+    /// When the program cannot be started.
+    pub fn start_with_worker_file(
+        program: &Path,
+        name: &str,
+        file: &Path,
+        places: (&Path, &Path),
+    ) -> anyhow::Result<Agent> {
+        let args = vec!["--worker-properties".into(), file.into()];
+        Agent::launch(program, name, (args, None), places)
+    }
+
     /// Starts a sidecar in the network namespace of a worker.
     ///
     /// # Errors

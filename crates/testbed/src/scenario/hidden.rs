@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use anyhow::{Context, ensure};
 
-use super::agent::{Agent, value};
 use super::compare::Expected;
+use super::counts::{Counts, counted_alike};
 use super::membership;
 use super::stage::Stage;
 use crate::group::Group;
@@ -29,8 +29,6 @@ const OFFSETS: &str = "__consumer_offsets";
 
 /// A client that was refused asks again every 10 s; after that the group is searched for.
 const CHANGED_MAX: Duration = Duration::from_secs(40);
-/// Settled is a generation once a status or the next claim proves it.
-const COUNTED_MAX: Duration = Duration::from_secs(40);
 
 pub(super) fn spec() -> anyhow::Result<ClusterSpec> {
     let mut spec = membership::spec()?;
@@ -59,12 +57,12 @@ pub(super) fn hidden(stage: &mut Stage) -> anyhow::Result<()> {
     allowed(stage)?;
     stage.rest("the records may be read", NOTHING)?;
     let mut comparison = Comparison::new();
-    let at_grant = counts(stage.agent(NAME)?)?;
-    comparison.equal("counted at the grant", &0.0, &sum(&at_grant));
-    let before = (counts(stage.agent("first")?)?, at_grant);
+    let at_grant = Counts::of(stage.agent(NAME)?)?;
+    comparison.equal("counted at the grant", &0.0, &at_grant.sum());
+    let before = (Counts::of(stage.agent("first")?)?, at_grant);
     membership::connector(stage, "alpha", 2)?;
     await_owned(stage, "more tasks", 3)?;
-    counted(stage, "more tasks", &before, &mut comparison)?;
+    counted_alike(stage, ("more tasks", NAME), &before, &mut comparison)?;
 
     // It is taken away; the leader goes, and another leads.
     stage.cluster.revoke(&records)?;
@@ -93,7 +91,12 @@ pub(super) fn hidden(stage: &mut Stage) -> anyhow::Result<()> {
     stage.cluster.grant(&records)?;
     allowed(stage)?;
     stage.rest("the records may be read again", NOTHING)?;
-    counted(stage, "all that was hidden", &before, &mut comparison)?;
+    counted_alike(
+        stage,
+        ("all that was hidden", NAME),
+        &before,
+        &mut comparison,
+    )?;
     comparison.equal("runs since the start", &true, &stage.agent(NAME)?.runs());
     stage.count(comparison)
 }
@@ -146,67 +149,4 @@ fn allowed(stage: &mut Stage) -> anyhow::Result<()> {
         Ok(Some(()))
     })?;
     stage.records_allowed(NAME, true)
-}
-
-/// Every counter of the group, as it stands in the exposition.
-fn counts(agent: &Agent) -> anyhow::Result<Vec<(String, f64)>> {
-    const FAMILIES: [&str; 5] = [
-        "evenkeel_generations_total",
-        "evenkeel_revocations_total",
-        "evenkeel_assignments_total",
-        "evenkeel_assignment_errors_total",
-        "evenkeel_leader_changes_total",
-    ];
-    let text = agent.metrics()?;
-    let is_count = |line: &&str| {
-        let families = FAMILIES.iter();
-        families
-            .map(|family| line.strip_prefix(family))
-            .any(|rest| rest.is_some_and(|rest| rest.starts_with('{')))
-    };
-    let names = text.lines().filter(is_count);
-    let names = names.filter_map(|line| Some(line.rsplit_once(' ')?.0));
-    names
-        .map(|name| Ok((name.to_owned(), value(&text, name)?.unwrap_or(0.0))))
-        .collect()
-}
-
-fn sum(counts: &[(String, f64)]) -> f64 {
-    counts.iter().map(|(_, count)| count).sum()
-}
-
-/// The sidecar that always saw everything is the measure: since `before` both counted the
-/// same.
-fn counted(
-    stage: &Stage,
-    step: &str,
-    before: &(Vec<(String, f64)>, Vec<(String, f64)>),
-    comparison: &mut Comparison,
-) -> anyhow::Result<()> {
-    let since = |now: &[(String, f64)], before: &[(String, f64)]| -> Vec<(String, f64)> {
-        let was = |name: &str| before.iter().find(|(known, _)| known == name);
-        now.iter()
-            .map(|(name, count)| (name.clone(), count - was(name).map_or(0.0, |was| was.1)))
-            .collect()
-    };
-    let look = || -> anyhow::Result<_> {
-        let first = since(&counts(stage.agent("first")?)?, &before.0);
-        let told = since(&counts(stage.agent(NAME)?)?, &before.1);
-        Ok((first, told))
-    };
-    // What is not the same in the end is a difference, not a failure to wait.
-    let settled = wait_until(step, COUNTED_MAX, || {
-        let (first, told) = look()?;
-        ensure!(first == told && sum(&first) > 0.0, "not yet");
-        Ok(Some((first, told)))
-    });
-    let (first, told) = settled.or_else(|_| look())?;
-    ensure!(!first.is_empty(), "no counters");
-    for (name, truth) in &first {
-        let told = told.iter().find(|(known, _)| known == name);
-        let told = told.map(|(_, count)| *count);
-        comparison.equal(&format!("{step}: {name} grew by"), &Some(*truth), &told);
-    }
-    eprintln!("  {step}: {} counted alike", sum(&first));
-    Ok(())
 }

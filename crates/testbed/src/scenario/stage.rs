@@ -150,6 +150,15 @@ impl Stage {
         Agent::start_with_file(&self.program, name, file, places)
     }
 
+    /// Starts a sidecar from a worker's file, which is not compared until [`Stage::adopt`].
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub fn agent_with_worker_file(&self, name: &str, file: &Path) -> anyhow::Result<Agent> {
+        let places = (self.cluster.folder(), self.locks.as_path());
+        Agent::start_with_worker_file(&self.program, name, file, places)
+    }
+
     /// Starts a sidecar from a file, in the network namespace of a worker, which is not
     /// compared until [`Stage::adopt`].
     ///
