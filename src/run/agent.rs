@@ -25,7 +25,9 @@ use crate::run::web::{self, Web};
 use crate::run::{clock, connections, group};
 use crate::show::http::{self, Guard, HttpLimits};
 use crate::show::routes::Site;
-use crate::show::view::{AgentStats, InputStats, Published, Pulse, SeriesLimits, StartUp};
+use crate::show::view::{
+    AgentStats, InputStats, PollStats, Published, Pulse, SeriesLimits, StartUp,
+};
 use crate::show::words::Words;
 
 /// Inputs between a reader and its engine: a second of catch-up. Beyond that the reader
@@ -214,6 +216,7 @@ impl group::Surroundings for Watcher {
             ffi::give_memory_back();
         }
         let stats = self.stats();
+        let polls = self.polls();
         self.publisher.send_modify(|published| {
             let published = Arc::make_mut(published);
             if let Some(place) = published.groups.get_mut(self.place) {
@@ -224,12 +227,30 @@ impl group::Surroundings for Watcher {
                 .inputs
                 .retain(|input| input.group != self.group);
             published.agent.inputs.extend(stats);
+            published
+                .agent
+                .polls
+                .retain(|polls| polls.group != self.group);
+            published.agent.polls.push(polls);
         });
         self.pulse.beat(self.place, now);
     }
 }
 
 impl Watcher {
+    fn polls(&self) -> PollStats {
+        let counters = self.reader.poll_counters();
+        PollStats {
+            group: Arc::clone(&self.group),
+            answered: [
+                counters.finds.get(),
+                counters.lists.get(),
+                counters.descriptions.get(),
+            ],
+            failed: counters.failures.get(),
+        }
+    }
+
     fn stats(&self) -> Vec<InputStats> {
         let counters = self.reader.counters();
         let stats = |topic| InputStats {

@@ -24,8 +24,8 @@ const ANSWER_MAX: Duration = Duration::from_secs(5);
 pub struct Agent {
     name: String,
     process: Process,
-    host: Ipv4Addr,
     port: Port,
+    host: Ipv4Addr,
     /// What it prints.
     output: PathBuf,
 }
@@ -73,7 +73,23 @@ impl Agent {
     ) -> anyhow::Result<Agent> {
         let command = command(program, bootstrap, group);
         let args = command.get_args().map(OsStr::to_owned).collect();
-        Agent::launch(program, name, (args, None), (folder, locks))
+        Agent::launch(program, name, args, (folder, locks), None)
+    }
+
+    /// Starts a sidecar in a network namespace, beside the worker there.
+    ///
+    /// # Errors
+    /// When the program cannot be started.
+    pub fn start_in(
+        room: &Room,
+        program: &Path,
+        name: &str,
+        (bootstrap, group): (&str, &Group),
+        places: (&Path, &Path),
+    ) -> anyhow::Result<Agent> {
+        let command = command(program, bootstrap, group);
+        let args = command.get_args().map(OsStr::to_owned).collect();
+        Agent::launch(program, name, args, places, Some(room))
     }
 
     /// Starts a sidecar that is told everything by a file.
@@ -87,42 +103,44 @@ impl Agent {
         places: (&Path, &Path),
     ) -> anyhow::Result<Agent> {
         let args = vec!["--config".into(), file.into()];
-        Agent::launch(program, name, (args, None), places)
+        Agent::launch(program, name, args, places, None)
     }
 
-    /// Starts a sidecar that is told everything by its worker's file.
+    /// The same in a network namespace.
     ///
     /// # Errors
     /// When the program cannot be started.
-    pub fn start_with_worker_file(
+    pub fn start_with_file_in(
+        room: &Room,
         program: &Path,
         name: &str,
         file: &Path,
         places: (&Path, &Path),
     ) -> anyhow::Result<Agent> {
-        let args = vec!["--worker-properties".into(), file.into()];
-        Agent::launch(program, name, (args, None), places)
+        let args = vec!["--config".into(), file.into()];
+        Agent::launch(program, name, args, places, Some(room))
     }
 
-    /// Starts a sidecar in the network namespace of a worker.
+    /// Starts a sidecar that is told everything by the worker's properties file.
     ///
     /// # Errors
     /// When the program cannot be started.
-    pub fn start_in(
+    pub fn start_beside(
         program: &Path,
         name: &str,
-        (file, room): (&Path, &Room),
+        worker_file: &Path,
         places: (&Path, &Path),
     ) -> anyhow::Result<Agent> {
-        let args = vec!["--config".into(), file.into()];
-        Agent::launch(program, name, (args, Some(room)), places)
+        let args = vec!["--worker-properties".into(), worker_file.into()];
+        Agent::launch(program, name, args, places, None)
     }
 
     fn launch(
         program: &Path,
         name: &str,
-        (args, room): (Vec<OsString>, Option<&Room>),
+        args: Vec<OsString>,
         (folder, locks): (&Path, &Path),
+        room: Option<&Room>,
     ) -> anyhow::Result<Agent> {
         let port = Port::reserve(locks)?;
         let host = room.map_or(Ipv4Addr::LOCALHOST, Room::address);
@@ -138,8 +156,8 @@ impl Agent {
         Ok(Agent {
             name: name.to_owned(),
             process,
-            host,
             port,
+            host,
             output: log.with_extension("out"),
         })
     }
@@ -232,6 +250,14 @@ impl Agent {
     /// When there is no answer.
     pub fn series(&self, name: &str) -> anyhow::Result<Option<f64>> {
         value(&self.metrics()?, name)
+    }
+
+    /// Its exit code, if it has ended by itself; no code if a signal ended it.
+    ///
+    /// # Errors
+    /// When the system cannot tell.
+    pub fn ended(&mut self) -> anyhow::Result<Option<Option<i32>>> {
+        Ok(self.process.ended()?.map(|status| status.code()))
     }
 
     /// SIGKILL.

@@ -41,7 +41,9 @@ pub(super) fn spec() -> anyhow::Result<ClusterSpec> {
 pub(super) fn brokers(stage: &mut Stage) -> anyhow::Result<()> {
     stage.cluster.start_processes(&["worker-1", "worker-2"])?;
     create(stage, "alpha", 2)?;
-    stage.rest("two workers start", NOTHING)?;
+    stage.await_truth("two workers and a connector", NOTHING, |truth| {
+        owned(truth) == 2 && whole(truth)
+    })?;
     let through = stage.cluster.bootstrap_of(Listener::Proxied)?;
     stage.add_agent_at("behind", &through)?;
     let truth = stage.rest("a sidecar comes through the proxies", NOTHING)?;

@@ -185,7 +185,7 @@ fn scene(stage: &Stage, group: &Group, folder: PathBuf, wrong: &str) -> anyhow::
         put(&mut all, settings);
         let file = folder.join(format!("{name}.properties"));
         properties::write(&all, &file)?;
-        stage.agent_with_worker_file(name, &file)
+        stage.agent_beside(name, &file)
     };
     let here = |name: &str| folder.join(name).display().to_string();
     put_file(
@@ -217,7 +217,7 @@ fn scene(stage: &Stage, group: &Group, folder: PathBuf, wrong: &str) -> anyhow::
         mtls: start("mtls", Access::MtlsPem, mtls)?,
         store: start("store", Access::Mtls, store)?,
         token: start("token", Access::Oauth, token)?,
-        password: stage.agent_with_worker_file("password", &folder.join("password.properties"))?,
+        password: stage.agent_beside("password", &folder.join("password.properties"))?,
         folder,
     })
 }

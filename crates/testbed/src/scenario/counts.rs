@@ -47,6 +47,15 @@ impl Counts {
         self.0.values().sum()
     }
 
+    /// How many generations of them.
+    pub(super) fn generations(&self) -> f64 {
+        let generations = self.0.iter();
+        generations
+            .filter(|(name, _)| name.starts_with("evenkeel_generations_total"))
+            .map(|(_, count)| count)
+            .sum()
+    }
+
     fn since(&self, before: &Counts) -> Counts {
         let was = |name: &String| before.0.get(name).copied().unwrap_or(0.0);
         let grown = self
@@ -89,6 +98,10 @@ pub(super) fn counted_alike(
         let what = format!("{step}: {name}: {series} grew by");
         comparison.equal(&what, &Some(truth), &told.0.get(series));
     }
-    eprintln!("  {step}: {name}: {} counted alike", told.sum());
+    let grown = told.0.iter().filter(|(_, count)| **count > 0.0);
+    let grown: Vec<String> = grown
+        .map(|(series, count)| format!("{series} {count}"))
+        .collect();
+    eprintln!("  {step}: {name} counted {}", grown.join(", "));
     Ok(())
 }

@@ -1,7 +1,10 @@
 //! What evenkeel says while it may not read the group's records, compared with the truth:
 //! what descriptions show must be right, what only records show must be absent.
 
-use anyhow::Context;
+use std::thread;
+use std::time::Duration;
+
+use anyhow::{Context, ensure};
 use serde_json::Value;
 
 use super::agent::Agent;
@@ -9,6 +12,7 @@ use super::compare::{
     Expected, by_worker, compare_members, compare_unassigned, number, protocol, text, worker_id,
 };
 use crate::truth::{Comparison, TruthGeneration, TruthLog};
+use crate::wait::wait_until;
 
 /// A round is seen at the next question (500 ms beside the leader), which a loaded machine
 /// answers late.
@@ -28,11 +32,36 @@ const ABSENT: [&str; 9] = [
     "evenkeel_group_record_bytes",
 ];
 
-/// Compares what is told of the newest generation by a sidecar without its record.
+/// Longest wait for a sidecar to say what the log already says.
+const TOLD_MAX: Duration = Duration::from_secs(15);
+/// Two questions, and two more chances to change one's mind.
+const STAYS: Duration = Duration::from_millis(1_200);
+
+/// Waits until a sidecar without records says what is true of the newest generation, and
+/// looks whether it stays with it; gives how much was compared.
 ///
 /// # Errors
-/// When the sidecar does not answer, or the state has not the form it should have.
-pub(super) fn compare_described(
+/// When it does not answer, or something differs.
+pub(super) fn await_described(
+    step: &str,
+    agent: &Agent,
+    judged: (&TruthLog, &Expected),
+) -> anyhow::Result<usize> {
+    let compare = || {
+        let state = agent.state()?;
+        ensure!(state["current"] == true, "{} is not current", agent.name());
+        let mut comparison = Comparison::new();
+        compare_described(&mut comparison, agent, &state, judged)?;
+        comparison.finish()
+    };
+    let what = format!("{step}: {}", agent.name());
+    let compared = wait_until(&what, TOLD_MAX, || compare().map(Some))?;
+    thread::sleep(STAYS);
+    Ok(compared + compare().with_context(|| format!("{what}, a moment later"))?)
+}
+
+/// Compares what is told of the newest generation.
+fn compare_described(
     comparison: &mut Comparison,
     agent: &Agent,
     state: &Value,

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context, ensure};
 
+use super::agent::Agent;
 use super::compare::Expected;
 use super::counts::{Counts, counted_alike};
 use super::membership;
@@ -55,14 +56,27 @@ pub(super) fn hidden(stage: &mut Stage) -> anyhow::Result<()> {
     // The right is granted: the history before it is history, and counts nothing.
     stage.cluster.grant(&records)?;
     allowed(stage)?;
-    stage.rest("the records may be read", NOTHING)?;
+    let truth = stage.rest("the records may be read", NOTHING)?;
+    let at_grant = membership::last(&truth)?.generation;
     let mut comparison = Comparison::new();
-    let at_grant = Counts::of(stage.agent(NAME)?)?;
-    comparison.equal("counted at the grant", &0.0, &at_grant.sum());
-    let before = (Counts::of(stage.agent("first")?)?, at_grant);
+    let counted = Counts::of(stage.agent(NAME)?)?;
+    comparison.equal("counted at the grant", &0.0, &counted.sum());
     membership::connector(stage, "alpha", 2)?;
-    await_owned(stage, "more tasks", 3)?;
-    counted_alike(stage, ("more tasks", NAME), &before, &mut comparison)?;
+    let truth = await_owned(stage, "more tasks", 3)?;
+    // From now on the sidecar that always saw everything is the measure.
+    for name in ["first", NAME] {
+        settled(stage.agent(name)?)?;
+    }
+    let since = truth.generations.iter();
+    let since = since.filter(|generation| generation.generation > at_grant);
+    let counted = Counts::of(stage.agent(NAME)?)?;
+    let generations = f64::from(u32::try_from(since.count())?);
+    comparison.equal(
+        "generations since the grant",
+        &generations,
+        &counted.generations(),
+    );
+    let before = (Counts::of(stage.agent("first")?)?, counted);
 
     // It is taken away; the leader goes, and another leads.
     stage.cluster.revoke(&records)?;
@@ -113,6 +127,17 @@ fn played(stage: &Stage) -> anyhow::Result<Group> {
 fn await_owned(stage: &mut Stage, step: &str, items: usize) -> anyhow::Result<TruthLog> {
     stage.await_truth(step, NOTHING, |truth| {
         membership::owned(truth) == items && membership::nothing_unassigned(truth)
+    })
+}
+
+/// Waits until the newest generation is settled, and so counted.
+fn settled(agent: &Agent) -> anyhow::Result<()> {
+    wait_until(&format!("{} to settle", agent.name()), CHANGED_MAX, || {
+        let state = agent.state()?;
+        let newest = state["rounds"].as_array().and_then(|rounds| rounds.last());
+        Ok(newest
+            .filter(|round| !round["outcome"].is_null())
+            .map(|_| ()))
     })
 }
 

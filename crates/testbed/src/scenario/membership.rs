@@ -210,7 +210,8 @@ fn parked_then_handed_out(stage: &mut Stage, step: &str, left: usize) -> anyhow:
     Ok(())
 }
 
-fn last(truth: &TruthLog) -> anyhow::Result<&TruthGeneration> {
+/// The newest generation.
+pub(super) fn last(truth: &TruthLog) -> anyhow::Result<&TruthGeneration> {
     truth.last().context("no generation")
 }
 

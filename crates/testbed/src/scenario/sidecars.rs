@@ -3,13 +3,14 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::ops::RangeInclusive;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::{Context, ensure};
 use serde_json::{Value, json};
 
-use super::agent::Agent;
+use super::agent::{Agent, value};
 use super::compare::{Expected, text, worker_id};
 use super::membership::{self, connector};
 use super::stage::Stage;
@@ -28,13 +29,15 @@ const WORKERS: [&str; 3] = ["worker-1", "worker-2", "worker-3"];
 const GENERATION: &str = r#"evenkeel_generation{group="connect"}"#;
 const REPORTER: &str = r#"evenkeel_reporter{group="connect"}"#;
 
-/// Two questions at the slow pace fit in, and one more at an edge.
+const LISTS: &str = r#"evenkeel_polls_total{group="connect",api="list_groups"}"#;
+
+/// Two questions at the slow pace fit in.
 const WATCHED: Duration = Duration::from_secs(20);
-/// Half of what 500 ms allow, on a machine that runs other things, too.
-const FAST_MIN: usize = 20;
-/// One more than 500 ms allow, and the descriptions that come every 30 s.
-const FAST_MAX: usize = 42;
-const SLOW_MAX: usize = 3;
+/// 40 at most by 500 ms, and one more at an edge; half of it on a machine that runs other
+/// things, too.
+const FAST: RangeInclusive<f64> = 20.0..=41.0;
+/// 2 by 10 s, one more or less at an edge.
+const SLOW: RangeInclusive<f64> = 1.0..=3.0;
 /// A generation is settled by statuses, or by two rebalance timeouts of a minute.
 const SETTLED_MAX: Duration = Duration::from_secs(30);
 const TOLD_MAX: Duration = Duration::from_secs(15);
@@ -48,7 +51,7 @@ pub(super) fn spec() -> anyhow::Result<ClusterSpec> {
 pub(super) fn sidecars(stage: &mut Stage) -> anyhow::Result<()> {
     for worker in WORKERS {
         let file = file(stage, worker)?;
-        let agent = stage.agent_beside(&beside(worker), &file, worker)?;
+        let agent = stage.agent_with_file_in(&beside(worker), &file, worker)?;
         stage.adopt(agent);
     }
     current(stage)?;
@@ -207,46 +210,41 @@ fn parts_now(stage: &Stage, truth: &TruthLog, comparison: &mut Comparison) -> an
         let info = format!(r#"evenkeel_sidecar_info{{group="connect",worker="{id}"}} 1"#);
         let truth: Vec<&str> = member.then_some(info.as_str()).into_iter().collect();
         comparison.equal(&what("info"), &truth, &infos);
-        let reporter = super::agent::value(&metrics, REPORTER)?;
+        let reporter = value(&metrics, REPORTER)?;
         let leads = f64::from(u8::from(id == leader));
         comparison.equal(&what("reporter"), &Some(leads), &reporter);
         reporters += reporter.unwrap_or(0.0);
         // Who has no worker beside it shows the group, too: nobody else may be there.
-        let shown = super::agent::value(&metrics, GENERATION)?.is_some();
+        let shown = value(&metrics, GENERATION)?.is_some();
         let truth = role.as_deref() != Some("member");
         comparison.equal(&what("shows the group"), &truth, &shown);
     }
     comparison.equal("reporters", &1.0, &reporters);
     let outsider = stage.agent("first")?.metrics()?;
-    let reports = super::agent::value(&outsider, REPORTER)?;
+    let reports = value(&outsider, REPORTER)?;
     comparison.equal("who is beside nobody: reporter", &Some(0.0), &reports);
     let info = outsider.contains("evenkeel_sidecar_info{");
     comparison.equal("who is beside nobody: info", &false, &info);
     Ok(())
 }
 
-/// Counts the questions that the coordinator answered, by when they were sent.
+/// How many questions the coordinator answers meanwhile.
 fn paces(stage: &Stage, truth: &TruthLog, comparison: &mut Comparison) -> anyhow::Result<()> {
     let (leader, deputy) = chosen(truth)?;
-    let mut seen = vec![BTreeSet::new(); WORKERS.len()];
-    let end = Instant::now() + WATCHED;
-    while Instant::now() < end {
-        for (worker, seen) in WORKERS.iter().zip(&mut seen) {
-            let state = stage.agent(&beside(worker))?.state()?;
-            seen.extend(state["polls"]["confirmed"].as_i64());
-        }
-        thread::sleep(Duration::from_millis(100));
-    }
-    for (worker, seen) in WORKERS.iter().zip(&seen) {
+    let asked = || -> anyhow::Result<Vec<f64>> {
+        let asked = WORKERS.iter().map(|worker| {
+            let metrics = stage.agent(&beside(worker))?.metrics()?;
+            value(&metrics, LISTS)?.with_context(|| format!("{worker}: no {LISTS}"))
+        });
+        asked.collect()
+    };
+    let before = asked()?;
+    thread::sleep(WATCHED);
+    for ((worker, before), after) in WORKERS.iter().zip(before).zip(asked()?) {
         let id = worker_id(&stage.cluster.worker(worker)?.url());
-        // The first was there before.
-        let asked = seen.len().saturating_sub(1);
         let fast = id == leader || id == deputy;
-        let bounds = if fast {
-            FAST_MIN..=FAST_MAX
-        } else {
-            1..=SLOW_MAX
-        };
+        let bounds = if fast { FAST } else { SLOW };
+        let asked = after - before;
         let what = format!("{worker}: {asked} questions in {WATCHED:?}, allowed {bounds:?}");
         comparison.equal(&what, &true, &bounds.contains(&asked));
         eprintln!("  {what}");

@@ -10,7 +10,7 @@ use anyhow::{Context, bail, ensure};
 use super::Run;
 use super::agent::{Agent, Recorder};
 use super::compare::{Expected, LIVE_DATED_MS_MAX, compare_state};
-use super::described::compare_described;
+use super::described::await_described;
 use super::replay::{compare_history_within, replay};
 use crate::cluster::Cluster;
 use crate::group::Group;
@@ -141,6 +141,21 @@ impl Stage {
         Ok(())
     }
 
+    /// Starts a sidecar in the network namespace of a worker.
+    ///
+    /// # Errors
+    /// When it cannot be started, or the worker has none.
+    pub fn add_agent_in(&mut self, name: &str, worker: &str) -> anyhow::Result<()> {
+        let room = self.cluster.worker(worker)?.room();
+        let room = room.with_context(|| format!("{worker} has no namespace"))?;
+        let (bootstrap, group) = (self.cluster.bootstrap(), &self.group);
+        let places = (self.cluster.folder(), self.locks.as_path());
+        let whom = (bootstrap.as_str(), group);
+        let agent = Agent::start_in(room, &self.program, name, whom, places)?;
+        self.agents.push(agent);
+        Ok(())
+    }
+
     /// Starts a sidecar from a file, which is not compared until [`Stage::adopt`].
     ///
     /// # Errors
@@ -150,25 +165,29 @@ impl Stage {
         Agent::start_with_file(&self.program, name, file, places)
     }
 
-    /// Starts a sidecar from a worker's file, which is not compared until [`Stage::adopt`].
-    ///
-    /// # Errors
-    /// When it cannot be started.
-    pub fn agent_with_worker_file(&self, name: &str, file: &Path) -> anyhow::Result<Agent> {
-        let places = (self.cluster.folder(), self.locks.as_path());
-        Agent::start_with_worker_file(&self.program, name, file, places)
-    }
-
-    /// Starts a sidecar from a file, in the network namespace of a worker, which is not
-    /// compared until [`Stage::adopt`].
+    /// The same in the network namespace of a worker.
     ///
     /// # Errors
     /// When the worker has no namespace, or the sidecar cannot be started.
-    pub fn agent_beside(&self, name: &str, file: &Path, worker: &str) -> anyhow::Result<Agent> {
+    pub fn agent_with_file_in(
+        &self,
+        name: &str,
+        file: &Path,
+        worker: &str,
+    ) -> anyhow::Result<Agent> {
         let places = (self.cluster.folder(), self.locks.as_path());
         let room = self.cluster.worker(worker)?.room();
         let room = room.with_context(|| format!("{worker} has no network namespace"))?;
-        Agent::start_in(&self.program, name, (file, room), places)
+        Agent::start_with_file_in(room, &self.program, name, file, places)
+    }
+
+    /// Starts a sidecar from a worker's properties file, which is not compared either.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub fn agent_beside(&self, name: &str, worker_file: &Path) -> anyhow::Result<Agent> {
+        let places = (self.cluster.folder(), self.locks.as_path());
+        Agent::start_beside(&self.program, name, worker_file, places)
     }
 
     /// From now on the sidecar is one of those that are compared.
@@ -298,36 +317,13 @@ impl Stage {
             })?;
             self.compared += compared;
         }
-        self.compare_described(step, truth, expected)?;
+        for agent in &self.without_records {
+            self.compared += await_described(step, agent, (truth, &expected))?;
+        }
         eprintln!(
             "  {step}: generation {generation}, {} compared",
             self.compared
         );
-        Ok(())
-    }
-
-    /// What is known without the records must get there, and stay right.
-    fn compare_described(
-        &mut self,
-        step: &str,
-        truth: &TruthLog,
-        expected: Expected,
-    ) -> anyhow::Result<()> {
-        for agent in &self.without_records {
-            let compare = || {
-                let state = agent.state()?;
-                ensure!(state["current"] == true, "{} is not current", agent.name());
-                let mut comparison = Comparison::new();
-                let judged = (truth, &expected);
-                compare_described(&mut comparison, agent, &state, judged)?;
-                comparison.finish()
-            };
-            let what = format!("{step}: {}", agent.name());
-            self.compared += wait_until(&what, TOLD_MAX, || compare().map(Some))?;
-            // Two questions later nobody has changed his mind.
-            std::thread::sleep(Duration::from_millis(1_200));
-            self.compared += compare().with_context(|| format!("{what}, a moment later"))?;
-        }
         Ok(())
     }
 
