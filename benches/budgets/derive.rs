@@ -21,7 +21,6 @@ const BASE_MS: i64 = 1_700_000_000_000;
 const STEP_MS: i64 = 4;
 
 pub(crate) fn run(scale: Scale, report: &mut Report) -> anyhow::Result<()> {
-    let _count = scale.of(1_000, 200);
     report.settings(
         "both sides",
         "processor time of one thread; the yardstick decodes each member and keeps nothing",
@@ -32,7 +31,7 @@ pub(crate) fn run(scale: Scale, report: &mut Report) -> anyhow::Result<()> {
     ];
     let mask = NameMask::new(b"a key of the benchmark");
     for (layout, deal) in layouts {
-        let _count = scale.of(1_000, 200);
+        let count = scale.of(1_000, 200);
         let same = inputs(deal, 0, count)?;
         let changing = inputs(deal, 1, count)?;
         let bytes = changing.first().map_or(0, value_bytes);
