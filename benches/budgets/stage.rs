@@ -139,6 +139,7 @@ impl Running {
         let plan = Plan {
             groups: vec![settings],
             files: Vec::new(),
+            expires_seconds: None,
             load: None,
             readiness: Readiness::Lenient,
             series: SeriesLimits::default(),

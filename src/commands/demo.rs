@@ -214,6 +214,7 @@ fn plan(script: &Script, broker: SocketAddr) -> Plan {
             ..ReadSettings::default()
         }],
         files: Vec::new(),
+        expires_seconds: None,
         load: None,
         readiness: Readiness::Lenient,
         series: SeriesLimits::default(),

@@ -106,6 +106,7 @@ fn plan(config: &Config, flags: &ConfigFlags) -> Result<Plan, Exit> {
     Ok(Plan {
         groups,
         files: wiring::files(config),
+        expires_seconds: wiring::expires_seconds(config),
         load: Some(wiring::load_again(flags)),
         readiness: config.http.readiness,
         series: SeriesLimits {

@@ -71,6 +71,15 @@ pub fn files(config: &Config) -> Vec<PathBuf> {
     files
 }
 
+/// When the first of the clients' certificates expires, in seconds since the epoch.
+#[must_use]
+pub fn expires_seconds(config: &Config) -> Option<i64> {
+    let groups = config.groups.iter();
+    groups
+        .filter_map(|group| group.certificate_expires_seconds)
+        .min()
+}
+
 /// Reads the configuration again as it was read at start.
 #[must_use]
 pub fn load_again(flags: &ConfigFlags) -> Load {
@@ -80,6 +89,7 @@ pub fn load_again(flags: &ConfigFlags) -> Load {
         Ok(Settings {
             groups: readers(&loaded.config)?,
             files: files(&loaded.config),
+            expires_seconds: expires_seconds(&loaded.config),
         })
     })
 }

@@ -34,6 +34,7 @@ pub(super) fn complete(
             token_file,
         } = &group.connection;
         group.principal = principal::of(properties, token_file.as_deref());
+        group.certificate_expires_seconds = principal::expires_seconds(properties);
         let read = worker.map_or(&[][..], |worker| &worker.files);
         let mut files: BTreeSet<PathBuf> = read.iter().cloned().collect();
         files.extend(named(&tree.kafka.properties, properties));
@@ -84,7 +85,8 @@ fn of_login(kafka: &KafkaTree, connection: &ConnectionConfig) -> Vec<Mistake> {
     let mechanism = get("sasl.mechanism").or(get("sasl.mechanisms"));
     let mut mistakes = Vec::new();
     let is_own = |name: &&&str| kafka.properties.iter().any(|(own, _)| own == **name);
-    if !protocol.starts_with("sasl_") {
+    // A protocol that is none is told as such.
+    if matches!(protocol.as_str(), "" | "plaintext" | "ssl") {
         // What a worker says of a login without such a protocol is told where it is read.
         if let Some(name) = LOGIN.iter().find(is_own) {
             let found = "a login, and security.protocol without SASL";

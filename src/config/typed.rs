@@ -57,6 +57,8 @@ pub struct GroupConfig {
     pub connection: ConnectionConfig,
     /// Whom the brokers see, as Kafka names a principal, where the settings say so.
     pub principal: Option<String>,
+    /// When the client's certificate expires, in seconds since the epoch; `None` without one.
+    pub certificate_expires_seconds: Option<i64>,
     /// The clocks of the worker beside the agent, from its own settings.
     pub worker_settings: Vec<WorkerSetting>,
     /// Every file that this group's settings were read from or name.

@@ -246,6 +246,7 @@ fn of_group(index: usize, tree: &GroupTree, mistakes: &mut Vec<Mistake>) -> Grou
         worker_release: worker_release.clone(),
         connection: ConnectionConfig::default(),
         principal: None,
+        certificate_expires_seconds: None,
         worker_settings: Vec::new(),
         files: Vec::new(),
     }

@@ -203,10 +203,10 @@ pub fn prepare() {
 #[cfg(target_env = "gnu")]
 fn bound_allocator() {
     // SAFETY: plain settings of the allocator, made before any thread exists.
-    let set = unsafe {
+    // An allocator that was put in glibc's place takes neither, and needs neither.
+    let _taken: i32 = unsafe {
         libc::mallopt(libc::M_ARENA_MAX, 2) + libc::mallopt(libc::M_TRIM_THRESHOLD, 128 << 10)
     };
-    debug_assert_eq!(set, 2, "glibc takes both settings");
 }
 
 /// Other allocators have no such settings.

@@ -25,7 +25,9 @@ use crate::run::web::{self, Web};
 use crate::run::{clock, connections, group};
 use crate::show::http::{self, Guard, HttpLimits};
 use crate::show::routes::Site;
-use crate::show::view::{AgentStats, InputStats, Published, Pulse, SeriesLimits, StartUp};
+use crate::show::view::{
+    AgentStats, InputStats, PollStats, Published, Pulse, SeriesLimits, StartUp,
+};
 use crate::show::words::Words;
 
 /// Inputs between a reader and its engine: a second of catch-up. Beyond that the reader
@@ -43,6 +45,8 @@ pub struct Plan {
     pub groups: Vec<ReadSettings>,
     /// The files that they depend on.
     pub files: Vec<PathBuf>,
+    /// When the first of the clients' certificates expires, in seconds since the epoch.
+    pub expires_seconds: Option<i64>,
     /// Reads them again when one changes; absent where nothing can.
     pub load: Option<connections::Load>,
     /// How `/readyz` answers.
@@ -94,6 +98,7 @@ impl Agent {
         let settings = connections::Settings {
             groups: plan.groups.clone(),
             files: plan.files,
+            expires_seconds: plan.expires_seconds,
         };
         for (place, settings) in plan.groups.into_iter().enumerate() {
             let (sender, inputs) = mpsc::channel(INPUTS_MAX);
@@ -214,6 +219,7 @@ impl group::Surroundings for Watcher {
             ffi::give_memory_back();
         }
         let stats = self.stats();
+        let polls = self.polls();
         self.publisher.send_modify(|published| {
             let published = Arc::make_mut(published);
             if let Some(place) = published.groups.get_mut(self.place) {
@@ -224,12 +230,30 @@ impl group::Surroundings for Watcher {
                 .inputs
                 .retain(|input| input.group != self.group);
             published.agent.inputs.extend(stats);
+            published
+                .agent
+                .polls
+                .retain(|polls| polls.group != self.group);
+            published.agent.polls.push(polls);
         });
         self.pulse.beat(self.place, now);
     }
 }
 
 impl Watcher {
+    fn polls(&self) -> PollStats {
+        let counters = self.reader.poll_counters();
+        PollStats {
+            group: Arc::clone(&self.group),
+            answered: [
+                counters.finds.get(),
+                counters.lists.get(),
+                counters.descriptions.get(),
+            ],
+            failed: counters.failures.get(),
+        }
+    }
+
     fn stats(&self) -> Vec<InputStats> {
         let counters = self.reader.counters();
         let stats = |topic| InputStats {

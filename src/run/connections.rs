@@ -15,6 +15,7 @@ use crate::read::kafka::ReadSettings;
 use crate::run::files::Watch;
 use crate::run::reloads::Reloads;
 use crate::run::shutdown::Ending;
+use crate::show::view::CertificateUse;
 
 /// How often the files are looked at.
 pub const LOOK_EVERY: Duration = Duration::from_secs(10);
@@ -28,6 +29,8 @@ pub struct Settings {
     /// Where it was read, and what it names. A token is read anew for each login, and is
     /// not among them.
     pub files: Vec<PathBuf>,
+    /// When the first of the clients' certificates expires, in seconds since the epoch.
+    pub expires_seconds: Option<i64>,
 }
 
 type LoadAgain = Box<dyn Fn() -> Result<Settings, Mistakes> + Send>;
@@ -69,6 +72,7 @@ pub async fn follow(
         load,
         readers,
     };
+    reloads.expires(CertificateUse::Client, look.now.expires_seconds);
     loop {
         tokio::select! {
             () = &mut ending => return,
@@ -96,6 +100,7 @@ pub async fn follow(
                     tracing::warn!(change, "taken up only after a restart of the agent");
                 }
                 tracing::info!("changed files in use, reading goes on over new connections");
+                reloads.expires(CertificateUse::Client, look.now.expires_seconds);
                 reloads.took();
             }
             Some(Err(mistakes)) => {
@@ -137,6 +142,7 @@ impl Look {
                 old.own_worker = new.own_worker;
             }
             self.now.files = new.files;
+            self.now.expires_seconds = new.expires_seconds;
             for (reader, settings) in self.readers.iter().zip(&self.now.groups) {
                 reader.take(settings);
             }

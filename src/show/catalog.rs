@@ -39,6 +39,8 @@ pub static ALL: &[&Family] = &[
     &INPUT_START_UP,
     &INPUT_LAG,
     &RECORDS,
+    &POLLS,
+    &POLLS_FAILED,
     &DECODE_ERRORS,
     &UNKNOWN_RECORDS,
     &FINDING_INFO,

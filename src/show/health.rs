@@ -65,11 +65,12 @@ pub enum Why {
 
 /// Findings that say that an input is another one than the group's: a topic that is not
 /// what the group works with, or a group that nobody has heard of.
-const CONTRADICTIONS: [&str; 4] = [
+const CONTRADICTIONS: [&str; 5] = [
     "topic_swapped",
     "config_partitions",
     "config_offset_beyond_end",
     "group_absent",
+    "foreign_group",
 ];
 
 /// The health of `answers` at `now`. The engine has said whether they were true when

@@ -16,8 +16,8 @@ use evenkeel_core::facts::time::{ArrivalTime, EventTime};
 
 use crate::show::process::ProcessStats;
 use crate::show::view::{
-    AgentStats, BuildInfo, CertificateUse, InputStats, Published, ReloadStats, SeriesLimits,
-    StartUp, View,
+    AgentStats, BuildInfo, CertificateUse, InputStats, PollStats, Published, ReloadStats,
+    SeriesLimits, StartUp, View,
 };
 
 /// The moment the sample is shown.
@@ -170,6 +170,11 @@ pub(crate) fn published(groups: Vec<Answers>) -> Published {
             started: Some(ArrivalTime(1_699_999_000_000)),
             principals: [("connect-orders".to_owned(), "evenkeel".to_owned())].into(),
             inputs,
+            polls: vec![PollStats {
+                group: Arc::from("connect-orders"),
+                answered: [1, 240, 5],
+                failed: 2,
+            }],
             reloads: ReloadStats { ok: 2, failed: 1 },
             expiries: BTreeMap::from([(CertificateUse::Server, 1_702_592_000)]),
         },

@@ -33,6 +33,8 @@ pub struct AgentStats {
     pub principals: BTreeMap<String, String>,
     /// What was read, by group and topic.
     pub inputs: Vec<InputStats>,
+    /// What was asked of the coordinators.
+    pub polls: Vec<PollStats>,
     /// Settings that changed while the agent runs.
     pub reloads: ReloadStats,
     /// When certificates in use expire, in seconds since the epoch.
@@ -64,6 +66,17 @@ pub struct BuildInfo {
     pub version: String,
     /// Version of the Kafka client library.
     pub librdkafka: String,
+}
+
+/// What was asked of one group's coordinator.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PollStats {
+    /// Of which group.
+    pub group: Arc<str>,
+    /// Questions that were answered: `FindCoordinator`, `ListGroups`, `DescribeGroups`.
+    pub answered: [u64; 3],
+    /// Questions that were refused or not answered.
+    pub failed: u64,
 }
 
 /// What was read of one topic for one group.

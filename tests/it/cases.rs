@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 /// One case: its number, the tests that answer it, and what is still missing.
 type Case = (&'static str, &'static [&'static str], &'static str);
 
-/// Cases that decoding, ownership, configured work, unassigned work and the protocol in
-/// force have to answer.
+/// Cases that decoding, ownership, configured work, unassigned work, the protocol in force,
+/// polls and what is shown have to answer.
 const ANSWERED: &[Case] = &[
     (
         "o_01",
@@ -64,6 +64,25 @@ const ANSWERED: &[Case] = &[
         "",
     ),
     (
+        "o_19",
+        &[
+            "o_19_two_deployments_are_one_group",
+            "o_19_two_deployments_with_topics_of_their_own",
+            "o_19_two_deployments_with_one_advertised_name",
+        ],
+        "expected workers and the finding about others; that a class is missing on one side only",
+    ),
+    (
+        "o_20",
+        &[
+            "o_20_consumers_took_the_group_id",
+            "o_20_consumers_took_the_group_id_by_polls",
+            "o_20_a_sink_uses_the_group_id_of_the_workers",
+            "o_20_an_id_that_another_group_has_costs_trust",
+        ],
+        "sinks of another Connect cluster, whose config topic is not read; with masked names only overrides tell",
+    ),
+    (
         "o_22",
         &[
             "o_22_recreated_connector",
@@ -80,6 +99,14 @@ const ANSWERED: &[Case] = &[
         "o_24",
         &["o_24_fewer_tasks"],
         "the cause task_config_change, effective states of the removed tasks",
+    ),
+    (
+        "o_26",
+        &[
+            "o_26_names_and_workers_of_mirror_maker",
+            "o_26_both_directions_of_mirror_maker",
+        ],
+        "statuses compared with members where all workers have one placeholder; names in traces",
     ),
     (
         "o_28",
@@ -137,6 +164,23 @@ const ANSWERED: &[Case] = &[
         "the episode of the emptied group",
     ),
     (
+        "o_51",
+        &[
+            "o_51_the_offsets_topic_is_hidden",
+            "o_51_nothing_is_counted_twice_when_the_right_is_given",
+            "o_51_no_right_on_the_offsets_topic",
+        ],
+        "which partition of the offsets topic the right is needed for",
+    ),
+    (
+        "o_52",
+        &[
+            "o_52_groups_of_every_type",
+            "o_52_groups_of_every_type_beside_ours",
+        ],
+        "",
+    ),
+    (
         "o_53",
         &[
             "o_53_very_large_record",
@@ -152,6 +196,14 @@ const ANSWERED: &[Case] = &[
             "case_o_56_dirty_traces_and_null_fields",
         ],
         "",
+    ),
+    (
+        "o_57",
+        &[
+            "case_o_57_no_secret_of_the_config_topic_survives",
+            "o_57_credentials_in_clear_text",
+        ],
+        "names of changed keys",
     ),
     (
         "o_58",
@@ -229,11 +281,6 @@ const AHEAD: &[Case] = &[
         &["case_o_06_unchanged_and_changed_contents_are_told_apart"],
         "the cause, and the pattern",
     ),
-    (
-        "o_57",
-        &["case_o_57_no_secret_of_the_config_topic_survives"],
-        "names of changed keys",
-    ),
 ];
 
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
@@ -247,21 +294,24 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The tests of the core that are named after a case.
+/// The tests that are named after a case.
 fn tests() -> BTreeSet<String> {
-    let core = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/core");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut files = Vec::new();
-    sources(&core.join("src"), &mut files);
-    sources(&core.join("tests"), &mut files);
+    for folder in ["crates/core/src", "crates/core/tests", "src", "tests/it"] {
+        sources(&root.join(folder), &mut files);
+    }
     let mut tests = BTreeSet::new();
     for file in files {
         let text = fs::read_to_string(&file).unwrap();
         let lines: Vec<&str> = text.lines().map(str::trim).collect();
         for pair in lines.windows(2) {
-            let name = pair[1]
+            let is_test = pair[0] == "#[test]" || pair[0].starts_with("#[tokio::test");
+            let function = pair[1].strip_prefix("async ").unwrap_or(pair[1]);
+            let name = function
                 .strip_prefix("fn ")
                 .and_then(|rest| rest.split_once('('));
-            let Some((name, _)) = name.filter(|_| pair[0] == "#[test]") else {
+            let Some((name, _)) = name.filter(|_| is_test) else {
                 continue;
             };
             let number = name.strip_prefix("case_").unwrap_or(name);

@@ -22,13 +22,18 @@ fn run(name: &str) {
     if is_skipped() {
         return;
     }
+    let scenario = named(name).unwrap();
+    if let Some(obstacle) = scenario.obstacle().unwrap() {
+        println!("{name} skipped: {obstacle}");
+        return;
+    }
     let run = Run {
         program: PathBuf::from(env!("CARGO_BIN_EXE_evenkeel")),
         keep: None,
         releases: None,
         whole: false,
     };
-    let compared = named(name).unwrap().run(&run).unwrap();
+    let compared = scenario.run(&run).unwrap();
     println!("{name}: {compared} compared, none differ");
 }
 
@@ -40,4 +45,19 @@ fn live_membership() {
 #[test]
 fn live_outage() {
     run("outage");
+}
+
+#[test]
+fn live_brokers() {
+    run("brokers");
+}
+
+#[test]
+fn live_secured() {
+    run("secured");
+}
+
+#[test]
+fn live_namespaces() {
+    run("namespaces");
 }

@@ -4,7 +4,9 @@
 mod cases;
 mod cli;
 mod demo;
+mod incidents;
 mod late;
 mod live;
 mod masked;
+mod polled;
 mod replays;

@@ -48,17 +48,22 @@ pub(crate) fn run(args: &Scenarios) -> anyhow::Result<()> {
         None => build()?,
     };
     let releases = args.releases.as_deref().map(releases).transpose()?;
-    let run = Run {
+    let mut run = Run {
         program,
         releases,
-        keep: Some(args.keep.clone()),
+        keep: None,
         whole: true,
     };
     for scenario in SCENARIOS {
         if !args.names.is_empty() && !args.names.iter().any(|name| name == scenario.name) {
             continue;
         }
+        if let Some(obstacle) = scenario.obstacle()? {
+            eprintln!("{}: skipped: {obstacle}", scenario.name);
+            continue;
+        }
         eprintln!("{}: {}", scenario.name, scenario.shows);
+        run.keep = scenario.recorded.then(|| args.keep.clone());
         let mut tries_left = args.tries;
         loop {
             tries_left -= 1;

@@ -4,12 +4,21 @@
 //! compared as JSON, so that no type of it can be wrong on both sides.
 
 mod agent;
+mod brokers;
+mod changed;
 mod compare;
+mod counts;
+mod described;
+mod hidden;
 mod membership;
+mod namespaces;
 mod outage;
 mod replay;
+mod rights;
 mod secured;
+mod sidecars;
 mod stage;
+mod tokens;
 
 use std::path::PathBuf;
 
@@ -18,6 +27,7 @@ pub use compare::{Expected, compare_state};
 pub use replay::{compare_history, replay};
 pub use stage::Stage;
 
+use crate::network::Network;
 use crate::spec::ClusterSpec;
 use crate::version::Version;
 
@@ -41,6 +51,9 @@ pub struct Scenario {
     pub name: &'static str,
     /// What it shows, in a line.
     pub shows: &'static str,
+    /// Whether its recording is kept and replayed: what others show is asked of a running
+    /// agent, and not in what it reads.
+    pub recorded: bool,
     script: fn(&mut Stage) -> anyhow::Result<()>,
     spec: fn() -> anyhow::Result<ClusterSpec>,
 }
@@ -50,26 +63,72 @@ pub const SCENARIOS: &[Scenario] = &[
     Scenario {
         name: "membership",
         shows: "workers come, stop, die and come back; connectors change; an eager worker visits",
+        recorded: true,
         script: membership::membership,
         spec: membership::spec,
     },
     Scenario {
         name: "incident",
         shows: "a worker is killed, its tasks are parked and handed out, a connector changes",
+        recorded: true,
         script: membership::incident,
         spec: membership::spec,
     },
     Scenario {
         name: "outage",
         shows: "the broker goes away and comes back; a sidecar starts in between",
+        recorded: true,
         script: outage::outage,
         spec: outage::spec,
     },
     Scenario {
+        name: "brokers",
+        shows: "the coordinator moves to another broker and back; all brokers hang for one sidecar",
+        recorded: false,
+        script: brokers::brokers,
+        spec: brokers::spec,
+    },
+    Scenario {
         name: "secured",
         shows: "wrong credentials and missing rights are named, survived and recovered from",
+        recorded: false,
         script: secured::secured,
         spec: secured::spec,
+    },
+    Scenario {
+        name: "hidden",
+        shows: "the membership script without the right to read the group's records; it comes, goes, comes",
+        recorded: false,
+        script: hidden::hidden,
+        spec: hidden::spec,
+    },
+    Scenario {
+        name: "rights",
+        shows: "the rights that the documentation names are all that is needed, and each of them is",
+        recorded: false,
+        script: rights::rights,
+        spec: secured::spec,
+    },
+    Scenario {
+        name: "sidecars",
+        shows: "a sidecar beside each worker finds it, one reports, two ask often, all say the same",
+        recorded: false,
+        script: sidecars::sidecars,
+        spec: sidecars::spec,
+    },
+    Scenario {
+        name: "changed",
+        shows: "certificates, authorities, passwords and tokens change under a running sidecar",
+        recorded: false,
+        script: changed::changed,
+        spec: changed::spec,
+    },
+    Scenario {
+        name: "namespaces",
+        shows: "sidecars with addresses of their own know the worker beside them, and nobody else's",
+        recorded: false,
+        script: namespaces::namespaces,
+        spec: namespaces::spec,
     },
 ];
 
@@ -80,6 +139,15 @@ pub fn named(name: &str) -> Option<&'static Scenario> {
 }
 
 impl Scenario {
+    /// Why it cannot be run on this machine; `None` if it can.
+    ///
+    /// # Errors
+    /// When the system gives no random bytes.
+    pub fn obstacle(&self) -> anyhow::Result<Option<String>> {
+        let needed = (self.spec)()?.brokers.namespaces;
+        Ok(needed.then(Network::obstacle).flatten())
+    }
+
     /// Runs the script on a new cluster; gives how much was compared.
     ///
     /// # Errors

@@ -109,11 +109,13 @@ impl GroupSpec {
 }
 
 impl BrokerSpec {
-    /// Two brokers with two replicas of all that a group needs: either may go.
+    /// Two brokers with two replicas of all topics: either may go.
     pub fn pair() -> BrokerSpec {
+        let replicas = ("default.replication.factor".to_owned(), "2".to_owned());
         BrokerSpec {
             count: 2,
             offsets_replicas: 2,
+            settings: Properties::from([replicas]),
             ..BrokerSpec::default()
         }
     }

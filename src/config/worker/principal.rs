@@ -7,6 +7,9 @@ use std::path::Path;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
+use openssl::asn1::Asn1Time;
+use openssl::x509::X509;
+
 use super::properties_file::{self, FILE_BYTES_MAX};
 use super::stores::{self, STORE_BYTES_MAX};
 use super::subject;
@@ -34,6 +37,28 @@ pub(in crate::config) fn of(
     if protocol != "ssl" {
         return None;
     }
+    subject::rfc2253(certificates(properties)?.first()?)
+}
+
+/// When the first certificate of the connection's client chain expires, in seconds since
+/// the epoch; `None` without one.
+pub(in crate::config) fn expires_seconds(properties: &BTreeMap<String, Secret>) -> Option<i64> {
+    let protocol = properties.get("security.protocol")?.expose();
+    if !protocol.to_lowercase().ends_with("ssl") {
+        return None;
+    }
+    let epoch = Asn1Time::from_unix(0).ok()?;
+    let chain = certificates(properties)?;
+    let ends = chain.iter().filter_map(|certificate| {
+        let since = epoch.diff(certificate.not_after()).ok()?;
+        Some(i64::from(since.days) * 86_400 + i64::from(since.secs))
+    });
+    ends.min()
+}
+
+/// The client's certificate and those that come with it.
+fn certificates(properties: &BTreeMap<String, Secret>) -> Option<Vec<X509>> {
+    let get = |name: &str| properties.get(name).map(Secret::expose);
     let certificates = if let Some(pem) = get("ssl.certificate.pem") {
         stores::certificates(pem).ok()?
     } else if let Some(file) = get("ssl.certificate.location") {
@@ -45,7 +70,7 @@ pub(in crate::config) fn of(
         let bytes = properties_file::bytes(file, STORE_BYTES_MAX).ok()?;
         stores::identity(&bytes, password, None).ok()?.certificates
     };
-    subject::rfc2253(certificates.first()?)
+    Some(certificates)
 }
 
 /// Whom a token names: the claim `sub` of its middle part.

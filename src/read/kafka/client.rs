@@ -139,6 +139,16 @@ fn not_allowed(name: &str) -> Option<&'static str> {
     crate::config::refused(name).filter(|_| name != BROKERS)
 }
 
+/// A broker that refuses our certificate says so in an alert. In TLS 1.3 it comes after the
+/// client's handshake is over, so that librdkafka takes it for a failed receive (RFC 8446,
+/// 4.4.2.4 and 6.2).
+fn refused(trouble: Trouble, reason: &str) -> Trouble {
+    if trouble == Trouble::Unreachable && reason.contains("SSL alert number") {
+        return Trouble::Unauthenticated;
+    }
+    trouble
+}
+
 /// The trouble that an error of librdkafka means for a topic; `None` where it means
 /// nothing for reading it.
 pub(super) fn trouble(code: RDKafkaErrorCode) -> Option<Trouble> {
@@ -356,7 +366,7 @@ impl ClientContext for Context {
     fn error(&self, error: KafkaError, reason: &str) {
         let code = code(&error);
         // The end of a partition comes here as well, and is none.
-        let Some(trouble) = trouble(code) else {
+        let Some(trouble) = trouble(code).map(|trouble| refused(trouble, reason)) else {
             return;
         };
         let connects = matches!(trouble, Trouble::Unreachable | Trouble::Unauthenticated);

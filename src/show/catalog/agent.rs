@@ -90,6 +90,29 @@ pub static RECORDS: Family = counter(
 .labels(&[GROUP, INPUT])
 .count(Count::PerGroup(Topic::ALL.len()));
 
+/// Values of the label `api`: Kafka's requests.
+pub const POLL_APIS: [&str; 3] = ["find_coordinator", "list_groups", "describe_groups"];
+
+pub static POLLS: Family = counter(
+    "evenkeel_polls_total",
+    "Questions to the group's coordinator that were answered, by Kafka's request.",
+)
+.labels(&[
+    GROUP,
+    Label {
+        name: "api",
+        values: Values::Closed(|| POLL_APIS.to_vec()),
+    },
+])
+.count(Count::PerGroup(POLL_APIS.len()));
+
+pub static POLLS_FAILED: Family = counter(
+    "evenkeel_polls_failed_total",
+    "Questions to the group's coordinator that were refused or not answered.",
+)
+.labels(&[GROUP])
+.count(Count::PerGroup(1));
+
 pub static DECODE_ERRORS: Family = counter(
     "evenkeel_decode_errors_total",
     "Records that could not be decoded, by kind of error. They are skipped.",

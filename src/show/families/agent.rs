@@ -48,6 +48,7 @@ pub(super) fn fill<'a>(out: &mut Collected<'a>, view: &'a View, groups: &[(&'a A
         for topic in Topic::ALL {
             input(out, view, answers, topic);
         }
+        polls(out, view, group);
         findings(out, group, answers, view.limits.subjects_max);
     }
     for (usage, at_seconds) in &view.agent.expiries {
@@ -94,6 +95,16 @@ fn input<'a>(out: &mut Collected<'a>, view: &'a View, answers: &'a Answers, topi
         }
         undecoded(out, group, input, view.limits.subjects_max);
     }
+}
+
+fn polls<'a>(out: &mut Collected<'a>, view: &'a View, group: &'a str) {
+    let stats = view.agent.polls.iter().find(|polls| &*polls.group == group);
+    let answered = stats.map_or([0; 3], |polls| polls.answered);
+    for (api, count) in c::POLL_APIS.into_iter().zip(answered) {
+        out.add(&c::POLLS, [group, api], Value::Count(count));
+    }
+    let failed = stats.map_or(0, |polls| polls.failed);
+    out.add(&c::POLLS_FAILED, [group], Value::Count(failed));
 }
 
 fn undecoded<'a>(

@@ -1,5 +1,7 @@
 //! Current, trusted, and every reason, at its boundary.
 
+use evenkeel_core::answers::FindingAnswer;
+
 use super::*;
 use crate::show::sample::{NOW, calm, member};
 
@@ -143,4 +145,17 @@ fn a_hole_in_the_history_costs_trust_only() {
         reasons(&answers, NOW),
         (true, false, vec![(None, "history_incomplete")])
     );
+}
+
+#[test]
+fn o_20_an_id_that_another_group_has_costs_trust() {
+    let mut answers = world();
+    answers.findings.push(FindingAnswer {
+        finding: "foreign_group",
+        subject: answers.settings.group.clone(),
+        text: String::new(),
+        since: None,
+    });
+    let told = (true, false, vec![(Some(Topic::Offsets), "contradicted")]);
+    assert_eq!(reasons(&answers, NOW), told);
 }

@@ -84,7 +84,9 @@ impl State {
         let Some(before) = before else {
             return;
         };
-        if before.leader.is_some() && now.leader.is_some() && before.leader != now.leader {
+        let changed =
+            before.leader.is_some() && now.leader.is_some() && before.leader != now.leader;
+        if changed && !self.polled.has_counted_leader() {
             self.counters.leader_changes = self.counters.leader_changes.saturating_add(1);
         }
     }

@@ -8,7 +8,7 @@ use crate::engine::State;
 use crate::engine::polls::Sight;
 use crate::facts::ids::WorkItem;
 use crate::facts::input::Topic;
-use crate::facts::observation::{GroupSnapshot, RunState};
+use crate::facts::observation::{GroupSnapshot, RunState, SinkGroup};
 use crate::facts::time::EventTime;
 use crate::limits::FINDINGS_MAX;
 use crate::story::findings::Kind;
@@ -30,6 +30,7 @@ pub(super) fn standing(state: &State, sight: Option<&Sight<'_>>) -> Vec<FindingA
     config_beyond_end(state, &mut found);
     config_hazards(state, &mut found);
     tasks_beyond_limit(state, &mut found);
+    group_id_shared(state, &mut found);
     if let Some(sight) = sight {
         deleted_unaccounted(state, sight, &mut found);
     }
@@ -43,6 +44,10 @@ pub(super) fn standing(state: &State, sight: Option<&Sight<'_>>) -> Vec<FindingA
     }
     found
         .sort_by(|left, right| (left.finding, &left.subject).cmp(&(right.finding, &right.subject)));
+    // Several members may be wrong in the same way: one finding, one series.
+    found.dedup_by(|again, first| {
+        (again.finding, &again.subject) == (first.finding, &first.subject)
+    });
     found.truncate(FINDINGS_MAX);
     found
 }
@@ -64,7 +69,8 @@ fn add(
 
 fn group_absent(state: &State, found: &mut Vec<FindingAnswer>) {
     let read = state.progress.of(Topic::Offsets).confirmed().is_some();
-    if read && state.group.newest.is_none() {
+    let foreign = state.findings.stands(Kind::ForeignGroup);
+    if read && state.group.newest.is_none() && !foreign {
         let text = "no record of this group exists: it never had a member, was deleted long ago, or \
                     its group.id is another";
         add(
@@ -149,6 +155,29 @@ fn tasks_beyond_limit(state: &State, found: &mut Vec<FindingAnswer>) {
         );
         let name = state.names.name(now.connector).to_string();
         add(found, Kind::TasksBeyondLimit, name, None, text);
+    }
+}
+
+/// Sink connectors whose consumers would join the workers' own group. The coordinator
+/// refuses whoever comes second (`INCONSISTENT_GROUP_PROTOCOL`). Connect itself refuses
+/// only the plain name, and only in the cluster of that group.
+fn group_id_shared(state: &State, found: &mut Vec<FindingAnswer>) {
+    let group = state.settings.group.as_str();
+    for (connector, its_group) in state.configured.sinks() {
+        let is_shared = match its_group {
+            SinkGroup::Named(its_group) => **its_group == *group,
+            SinkGroup::ByName => group
+                .strip_prefix("connect-")
+                .is_some_and(|name| *name == *state.names.name(connector)),
+        };
+        if !is_shared {
+            continue;
+        }
+        let text = "its consumers use the group.id of the workers: whoever joins second is \
+                    refused; give the connector another consumer.override.group.id"
+            .to_owned();
+        let name = state.names.name(connector).to_string();
+        add(found, Kind::GroupIdShared, name, None, text);
     }
 }
 

@@ -55,6 +55,7 @@ impl State {
                     self.findings.raise(Kind::ForeignGroup, group, None, || {
                         format!("a group of type {name} has this id; it is no Connect group")
                     });
+                    stand_in.group_gone(at.as_event(0));
                 } else {
                     let mut problems = Vec::new();
                     let before = stand_in.newest.clone();
@@ -74,6 +75,7 @@ impl State {
                         stand_in.apply(snapshot);
                         stand_in.ownership.bound(&self.configured);
                         if changed {
+                            stand_in.leader_changes = stand_in.leader_changes.saturating_add(1);
                             let count = &mut self.counters.leader_changes;
                             *count = count.saturating_add(1);
                         }

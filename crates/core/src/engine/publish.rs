@@ -14,6 +14,7 @@ use crate::facts::ids::{Kind, Names, WorkItem};
 use crate::facts::input::Topic;
 use crate::facts::observation::{Claim, GroupSnapshot, Member};
 use crate::facts::poll::PolledState;
+use crate::story::findings::Kind as Finding;
 use crate::story::rounds::Round;
 use crate::view::own;
 use crate::view::unassigned::Evidence;
@@ -182,7 +183,9 @@ fn is_fresh(state: &State, mode: Mode) -> bool {
 /// The state at this moment: by the newest answer of the coordinator where that shows a
 /// rebalance, else as the newest record left it.
 fn live_state(state: &State, sight: &Sight<'_>) -> GroupState {
-    match state.polled.state().filter(|_| state.polls_current()) {
+    // What is polled of a group of another type is not Connect's.
+    let is_ours = state.polls_current() && !state.findings.stands(Finding::ForeignGroup);
+    match state.polled.state().filter(|_| is_ours) {
         Some(PolledState::PreparingRebalance) => GroupState::PreparingRebalance,
         Some(PolledState::CompletingRebalance) => GroupState::CompletingRebalance,
         _ => sight.state,

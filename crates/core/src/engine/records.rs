@@ -203,8 +203,15 @@ impl State {
                 self.note_members(problems.is_empty(), Some(recorded));
                 self.take_snapshot(*snapshot, at, live);
             }
-            Ok(GroupFact::Tombstone) => self.take_tombstone(recorded, at, live),
+            Ok(GroupFact::Tombstone) => {
+                self.findings.clear(Kind::ForeignGroup);
+                self.take_tombstone(recorded, at, live);
+            }
             Ok(GroupFact::ForeignType(name)) => {
+                // Only an empty group changes its type: Connect's is over.
+                if self.group.newest.is_some() {
+                    self.take_tombstone(recorded, at, live);
+                }
                 self.findings.raise(
                     Kind::ForeignGroup,
                     self.settings.group.clone(),

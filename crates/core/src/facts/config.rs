@@ -1,11 +1,14 @@
 //! A record of the config topic, in our words.
 
+use std::sync::Arc;
+
 use crate::facts::ids::{Names, WorkItem};
-use crate::facts::observation::{ConfigFact, TargetState};
+use crate::facts::observation::{ConfigFact, SinkGroup, TargetState};
 use crate::wire::DecodeError;
 use crate::wire::config_record::{
     ConfigKey, ConfigRecord, ConfigValue, TargetState as WireTargetState,
 };
+use crate::wire::settings::{SettingName, SettingValue, Settings};
 
 /// Reads a record whose value went through redaction.
 ///
@@ -21,8 +24,9 @@ pub fn decode(
     };
     let record = ConfigRecord::decode(key, value)?;
     Ok(match (record.key, record.value) {
-        (ConfigKey::Connector { connector }, ConfigValue::Properties { content, .. }) => {
-            ConfigFact::Connector(names.intern(connector), Some(content.ordinal))
+        (ConfigKey::Connector { connector }, ConfigValue::Properties { settings, content }) => {
+            let group = sink_group(&settings);
+            ConfigFact::Connector(names.intern(connector), Some(content.ordinal), group)
         }
         (ConfigKey::Connector { connector }, _) => {
             ConfigFact::ConnectorDeleted(names.intern(connector))
@@ -66,6 +70,20 @@ pub fn decode(
         ) => ConfigFact::NoWork,
         (ConfigKey::Unknown, _) => ConfigFact::Unknown,
     })
+}
+
+/// The group of a sink connector's consumers, where it is known. A connector with topics to
+/// read is a sink.
+fn sink_group(settings: &Settings) -> Option<SinkGroup> {
+    let is_set = |name| settings.get(name).is_some();
+    if !is_set(SettingName::Topics) && !is_set(SettingName::TopicsRegex) {
+        return None;
+    }
+    match settings.get(SettingName::ConsumerGroupId) {
+        None => Some(SinkGroup::ByName),
+        Some(SettingValue::Text(group)) => Some(SinkGroup::Named(Arc::from(group.as_str()))),
+        Some(_) => None,
+    }
 }
 
 /// Whether a key is one that only the status topic has.

@@ -85,8 +85,9 @@ pub enum Claim {
 /// What one record of the config topic says.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ConfigFact {
-    /// A connector's configuration was written; the number stands for its content.
-    Connector(ConnectorId, Option<u32>),
+    /// A connector's configuration was written; the number stands for its content. With
+    /// the group of its consumers, where it is a sink that tells.
+    Connector(ConnectorId, Option<u32>, Option<SinkGroup>),
     /// A connector's configuration was deleted.
     ConnectorDeleted(ConnectorId),
     /// A task's configuration was written, to be applied by the next commit.
@@ -108,6 +109,15 @@ pub enum ConfigFact {
     /// A key that no released Connect writes, or a record that could not be read: it
     /// still moves the config offset.
     Unknown,
+}
+
+/// The group of a sink connector's consumers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum SinkGroup {
+    /// `connect-` and the connector's name (`SinkUtils.consumerGroupId`).
+    ByName,
+    /// `consumer.override.group.id`.
+    Named(Arc<str>),
 }
 
 /// What a connector should do (KIP-875).

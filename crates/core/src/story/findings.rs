@@ -28,6 +28,8 @@ pub enum Kind {
     GroupAbsent,
     /// The group is not one of Connect.
     ForeignGroup,
+    /// The consumers of a sink connector use the workers' own group id.
+    GroupIdShared,
     /// Part of a member's entry could not be read.
     MemberUndecodable,
     /// A generation went back without the group being created anew.
@@ -82,6 +84,7 @@ impl Kind {
             Self::UrlInvalid => "url_invalid",
             Self::GroupAbsent => "group_absent",
             Self::ForeignGroup => "foreign_group",
+            Self::GroupIdShared => "group_id_shared",
             Self::MemberUndecodable => "member_undecodable",
             Self::GenerationWentBack => "generation_went_back",
             Self::ClockStepBack => "clock_step_back",
@@ -93,6 +96,14 @@ impl Kind {
             Self::TopicAnew => "topic_anew",
             Self::StaleStatuses => "stale_statuses",
         }
+    }
+
+    /// Whether it happened once, and nothing will ever say that it is over.
+    fn is_event(self) -> bool {
+        matches!(
+            self,
+            Self::ClockStepBack | Self::GenerationWentBack | Self::TopicAnew
+        )
     }
 }
 
@@ -135,11 +146,17 @@ impl Findings {
         self.standing.retain(|(standing, _), _| *standing != kind);
     }
 
-    /// Events are told for a while; only a swapped topic stays until somebody mends it.
+    /// Whether a finding of this kind stands.
+    #[must_use]
+    pub fn stands(&self, kind: Kind) -> bool {
+        self.standing.keys().any(|(standing, _)| *standing == kind)
+    }
+
+    /// Events are told for a while; what is wrong stays until there is contrary evidence.
     pub fn expire(&mut self, now: EventTime) {
         self.standing.retain(|(kind, _), finding| {
             let age_ms = finding.last.map_or(0, |last| now.since_ms(last));
-            *kind == Kind::TopicSwapped || age_ms <= EVENT_SHOWN_MS
+            !kind.is_event() || age_ms <= EVENT_SHOWN_MS
         });
     }
 

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::facts::ids::{CONNECTOR_TASK, ConnectorId, WorkItem};
-use crate::facts::observation::{ConfigFact, TargetState};
+use crate::facts::observation::{ConfigFact, SinkGroup, TargetState};
 use crate::facts::time::EventTime;
 use crate::limits::{TASKS_MAX, TASKS_PER_CONNECTOR_MAX};
 
@@ -32,6 +32,8 @@ struct Connector {
     /// The content of its configuration, if it has one.
     config: Option<Content>,
     target: TargetState,
+    /// The group of its consumers, where it is a sink that tells.
+    sink_group: Option<SinkGroup>,
     /// By key: how many tasks the newest commit names.
     tasks: i32,
     /// From which task on, since which record. Ascending by task.
@@ -97,8 +99,9 @@ impl Configured {
     pub fn apply(&mut self, fact: &ConfigFact, origin: Origin) {
         self.next_offset = self.next_offset.max(origin.offset.saturating_add(1));
         match *fact {
-            ConfigFact::Connector(id, ordinal) => {
+            ConfigFact::Connector(id, ordinal, ref sink_group) => {
                 let connector = self.connectors.entry(id).or_default();
+                connector.sink_group.clone_from(sink_group);
                 let since = connector.config.map_or(origin, |content| content.since);
                 connector.config = Some(Content { since, ordinal });
             }
@@ -168,6 +171,14 @@ impl Configured {
                 target: connector.target,
                 left_out: connector.left_out,
             })
+    }
+
+    /// The sink connectors, with the groups of their consumers.
+    pub fn sinks(&self) -> impl Iterator<Item = (ConnectorId, &SinkGroup)> {
+        self.connectors
+            .iter()
+            .filter(|(_, connector)| connector.config.is_some())
+            .filter_map(|(id, connector)| Some((*id, connector.sink_group.as_ref()?)))
     }
 
     /// Every configured piece of work, sorted: connector instances and tasks.

@@ -43,6 +43,9 @@ pub struct StandIn {
     /// The instants between which the newest round took place; absent where the first
     /// description showed it already.
     pub between: Option<(EventTime, EventTime)>,
+    /// Changes of leader that descriptions showed and were counted, less those that the
+    /// records of the same time have shown since.
+    pub leader_changes: u64,
     /// When the group was last described.
     last_described: Option<EventTime>,
     /// When the records were found to be hidden: only what is read of them since then is
@@ -119,6 +122,17 @@ impl PolledView {
         self.stand_in.get_or_insert(from);
     }
 
+    /// Whether the change of leader that a record shows was counted already, since
+    /// descriptions showed it while the records were hidden.
+    pub fn has_counted_leader(&mut self) -> bool {
+        let Some(stand_in) = &mut self.stand_in else {
+            return false;
+        };
+        let counted = stand_in.leader_changes.checked_sub(1);
+        stand_in.leader_changes = counted.unwrap_or(0);
+        counted.is_some()
+    }
+
     /// The records are read again.
     pub fn end_stand_in(&mut self) {
         self.stand_in = None;
@@ -167,6 +181,13 @@ impl StandIn {
         self.revoked_before =
             before.is_some_and(|before| before.members.iter().any(|old| !old.revoked.is_empty()));
         self.newest = Some(Arc::new(now));
+    }
+
+    /// The group is no Connect group any more: nobody owns anything.
+    pub fn group_gone(&mut self, seen: EventTime) {
+        if let Some(newest) = self.newest.take() {
+            self.ownership.group_gone(&newest, seen);
+        }
     }
 }
 

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! 0.0  config connector foo            a record of the config topic; also: task foo-0 |
-//!                                      commit foo 2 | delete foo | target foo STOPPED | key
+//!                                      commit foo 2 | delete foo | target foo STOPPED | key |
+//!                                      sink foo | sink foo its.consumers.group
 //! 0.1  config tasks foo 2              two task records and their commit
 //! 1.0  group 1 sessioned a off=3 delay=0 join=0.9 | a: claim=none add=foo,foo-0 rev= | b: ...
 //!                                      stamped=9: a record whose time is another
@@ -20,7 +21,9 @@
 //! 3.2  mode                            print what can be seen, and the state by polls
 //! ```
 //! The member `a` has id `a-1`, URL `http://a:8083/`; `a#2` is another process of the
-//! same worker. `claim=none` is a null claim, `claim=-` an empty one. The first group
+//! same worker. `host=192.0.2.7` is where it connects from, `type=consumer` among the
+//! words of a group or poll another type of group.
+//! `claim=none` is a null claim, `claim=-` an empty one. The first group
 //! record that is at or after `live` is watched, those before are history.
 
 mod group;
@@ -238,6 +241,16 @@ impl Writer {
     fn config(&mut self, at: i64, words: &[&str]) -> Step {
         let (key, value) = match *words {
             ["connector", name] => (format!("connector-{name}"), Some(redacted())),
+            ["sink", name] => (
+                format!("connector-{name}"),
+                Some(redacted_of(r#","topics":"t""#)),
+            ),
+            ["sink", name, group] => (
+                format!("connector-{name}"),
+                Some(redacted_of(&format!(
+                    r#","topics":"t","consumer.override.group.id":"{group}""#
+                ))),
+            ),
             ["task", item] => (format!("task-{item}"), Some(redacted())),
             ["commit", name, tasks] => (
                 format!("commit-{name}"),
@@ -301,10 +314,15 @@ impl Writer {
 
 /// What `redact` leaves of a configuration.
 fn redacted() -> String {
+    redacted_of("")
+}
+
+/// The same of one with more settings.
+fn redacted_of(more: &str) -> String {
     let mut contents = evenkeel_core::wire::contents::Contents::new([0; 16], 0);
     let value = evenkeel_core::wire::redact::redact_config(
         b"connector-x",
-        Some(br#"{"properties":{"connector.class":"X"}}"#),
+        Some(format!(r#"{{"properties":{{"connector.class":"X"{more}}}}}"#).as_bytes()),
         &mut contents,
     );
     String::from_utf8(value.into_value().unwrap()).unwrap()

@@ -65,3 +65,65 @@ fn records_delivered_twice_count_once() {
         .collect();
     assert_eq!(finish(Engine::new(), &twice), once);
 }
+
+/// What the coordinator may answer, true or not.
+const POLLS: [&str; 10] = [
+    "listed none",
+    "listed preparing",
+    "listed completing",
+    "preparing",
+    "empty",
+    "dead",
+    "failed denied",
+    "failed unreachable",
+    "stable sessioned z off=99 delay=9 | z: claim=foo,foo-0 | y: claim=none add=foo-1",
+    "stable range s type=consumer | s: claim=-",
+];
+
+/// What only polls say.
+fn without_live_state(engine: &Engine) -> serde_json::Value {
+    let mut answers = serde_json::to_value(engine.answers()).unwrap();
+    let fields = answers.as_object_mut().unwrap();
+    for live in ["polls", "mode", "state"] {
+        fields.remove(live).unwrap();
+    }
+    answers
+}
+
+/// While the records are read, polls say what the group does at this moment and nothing
+/// else: whatever is answered, and whenever, names, counts and outcomes are the same.
+#[test]
+fn polls_decide_nothing_but_the_live_state() {
+    let polls: Vec<Vec<Step>> = POLLS
+        .iter()
+        .map(|poll| inputs(&format!("0.0 poll {poll}")))
+        .collect();
+    let steps = inputs(SCENARIO);
+    let mut draws = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut draw = |below: usize| {
+        draws ^= draws << 13;
+        draws ^= draws >> 7;
+        draws ^= draws << 17;
+        (draws >> 33) as usize % below
+    };
+    let mut live_states = std::collections::BTreeSet::new();
+    for _ in 0..60 {
+        let (mut plain, mut polled) = (Engine::new(), Engine::new());
+        for step in &steps {
+            let Step::Input(input) = step else { continue };
+            let changes = format!("{:?}", plain.apply(input));
+            assert_eq!(format!("{:?}", polled.apply(input)), changes);
+            for _ in 0..draw(4) {
+                let Some(Step::Input(poll)) = polls[draw(polls.len())].last() else {
+                    panic!("a poll is an input");
+                };
+                let mut poll = poll.clone();
+                poll.at = input.at;
+                assert!(polled.apply(&poll).is_empty());
+            }
+            assert_eq!(without_live_state(&polled), without_live_state(&plain));
+            live_states.insert(polled.answers().state);
+        }
+    }
+    assert!(live_states.len() >= 5, "{live_states:?}");
+}

@@ -4,6 +4,8 @@
 mod barrier;
 mod beginnings;
 mod cases;
+mod cases_groups;
+mod cases_hidden;
 mod cases_more;
 mod dsl;
 mod laws;

@@ -1,6 +1,7 @@
 //! evenkeel as a process: the sidecar, asked over HTTP, and the recorder.
 
 use std::ffi::{OsStr, OsString};
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -10,6 +11,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::group::Group;
+use crate::network::Room;
 use crate::ports::Port;
 use crate::process::Process;
 use crate::rest;
@@ -23,6 +25,7 @@ pub struct Agent {
     name: String,
     process: Process,
     port: Port,
+    host: Ipv4Addr,
     /// What it prints.
     output: PathBuf,
 }
@@ -70,7 +73,23 @@ impl Agent {
     ) -> anyhow::Result<Agent> {
         let command = command(program, bootstrap, group);
         let args = command.get_args().map(OsStr::to_owned).collect();
-        Agent::launch(program, name, args, (folder, locks))
+        Agent::launch(program, name, args, (folder, locks), None)
+    }
+
+    /// Starts a sidecar in a network namespace, beside the worker there.
+    ///
+    /// # Errors
+    /// When the program cannot be started.
+    pub fn start_in(
+        room: &Room,
+        program: &Path,
+        name: &str,
+        (bootstrap, group): (&str, &Group),
+        places: (&Path, &Path),
+    ) -> anyhow::Result<Agent> {
+        let command = command(program, bootstrap, group);
+        let args = command.get_args().map(OsStr::to_owned).collect();
+        Agent::launch(program, name, args, places, Some(room))
     }
 
     /// Starts a sidecar that is told everything by a file.
@@ -84,7 +103,36 @@ impl Agent {
         places: (&Path, &Path),
     ) -> anyhow::Result<Agent> {
         let args = vec!["--config".into(), file.into()];
-        Agent::launch(program, name, args, places)
+        Agent::launch(program, name, args, places, None)
+    }
+
+    /// The same in a network namespace.
+    ///
+    /// # Errors
+    /// When the program cannot be started.
+    pub fn start_with_file_in(
+        room: &Room,
+        program: &Path,
+        name: &str,
+        file: &Path,
+        places: (&Path, &Path),
+    ) -> anyhow::Result<Agent> {
+        let args = vec!["--config".into(), file.into()];
+        Agent::launch(program, name, args, places, Some(room))
+    }
+
+    /// Starts a sidecar that is told everything by the worker's properties file.
+    ///
+    /// # Errors
+    /// When the program cannot be started.
+    pub fn start_beside(
+        program: &Path,
+        name: &str,
+        worker_file: &Path,
+        places: (&Path, &Path),
+    ) -> anyhow::Result<Agent> {
+        let args = vec!["--worker-properties".into(), worker_file.into()];
+        Agent::launch(program, name, args, places, None)
     }
 
     fn launch(
@@ -92,17 +140,24 @@ impl Agent {
         name: &str,
         args: Vec<OsString>,
         (folder, locks): (&Path, &Path),
+        room: Option<&Room>,
     ) -> anyhow::Result<Agent> {
         let port = Port::reserve(locks)?;
+        let host = room.map_or(Ipv4Addr::LOCALHOST, Room::address);
         let mut command = Command::new(program);
-        command.env_clear().arg("run").args(args);
-        command.args(["--listen", &format!("127.0.0.1:{}", port.number())]);
+        command.arg("run").args(args);
+        command.args(["--listen", &format!("{host}:{}", port.number())]);
+        if let Some(room) = room {
+            command = room.wrap(&command);
+        }
+        command.env_clear();
         let log = folder.join(format!("{name}.log"));
         let process = Process::start(name, command, &log)?;
         Ok(Agent {
             name: name.to_owned(),
             process,
             port,
+            host,
             output: log.with_extension("out"),
         })
     }
@@ -112,7 +167,8 @@ impl Agent {
     /// # Errors
     /// When there is no answer.
     pub fn get(&self, path: &str) -> anyhow::Result<rest::Response> {
-        rest::request(self.port.number(), "GET", path, None, ANSWER_MAX)
+        let address = SocketAddr::from((self.host, self.port.number()));
+        rest::request_at(address, "GET", path, None, ANSWER_MAX)
     }
 
     /// What `/readyz` says is wrong with the one group: input, reason and words.
@@ -193,12 +249,15 @@ impl Agent {
     /// # Errors
     /// When there is no answer.
     pub fn series(&self, name: &str) -> anyhow::Result<Option<f64>> {
-        let text = self.metrics()?;
-        let line = text
-            .lines()
-            .find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
-        line.map(|value| value.parse().with_context(|| format!("{name} {value}")))
-            .transpose()
+        value(&self.metrics()?, name)
+    }
+
+    /// Its exit code, if it has ended by itself; no code if a signal ended it.
+    ///
+    /// # Errors
+    /// When the system cannot tell.
+    pub fn ended(&mut self) -> anyhow::Result<Option<Option<i32>>> {
+        Ok(self.process.ended()?.map(|status| status.code()))
     }
 
     /// SIGKILL.
@@ -256,6 +315,15 @@ impl Recorder {
         end(&mut self.process)?;
         Ok(self.file)
     }
+}
+
+/// The value of a series in an exposition, given as it stands there; `None` if absent.
+pub(super) fn value(text: &str, name: &str) -> anyhow::Result<Option<f64>> {
+    let line = text
+        .lines()
+        .find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+    line.map(|value| value.parse().with_context(|| format!("{name} {value}")))
+        .transpose()
 }
 
 fn end(process: &mut Process) -> anyhow::Result<()> {

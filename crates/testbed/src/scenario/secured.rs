@@ -1,6 +1,8 @@
 //! Credentials that are wrong and rights that are missing: evenkeel says which, stays up,
 //! shows no secret, and sees again when they are put right, without a restart.
 
+mod beside;
+
 use std::time::Duration;
 
 use anyhow::{Context, ensure};
@@ -29,7 +31,7 @@ const TOLD_MAX: Duration = Duration::from_secs(40);
 const SEEN_MAX: Duration = Duration::from_secs(60);
 
 /// What must never leave evenkeel, beside passwords: how a private key begins.
-const KEY_TEXT: &str = "PRIVATE KEY-----";
+pub(super) const KEY_TEXT: &str = "PRIVATE KEY-----";
 
 pub(super) fn spec() -> anyhow::Result<ClusterSpec> {
     let worker = WorkerSpec {
@@ -51,6 +53,9 @@ pub(super) fn secured(stage: &mut Stage) -> anyhow::Result<()> {
     stage.rest("a worker starts", NOTHING)?;
     let mut comparison = Comparison::new();
     credentials(stage, &mut comparison)?;
+    if stage.whole {
+        beside::worker_files(stage, &mut comparison)?;
+    }
     let agent = rights(stage, &mut comparison)?;
     stage.count(comparison)?;
     stage.adopt(agent);
@@ -124,19 +129,22 @@ fn credentials(stage: &mut Stage, comparison: &mut Comparison) -> anyhow::Result
     }
     eprintln!("  {} wrong credentials are named", agents.len());
 
-    // The password that was wrong becomes right, as after a rotation that took its time.
+    // What was wrong becomes right, as after a rotation that took its time: the broker takes
+    // the password, and the certificate is renewed in its place.
     stage.cluster.set_password(AGENT_USER, &canary)?;
-    let right = agents
-        .iter()
-        .find(|agent| agent.name() == "wrong-scram")
-        .context("started above")?;
-    // It may not read anything yet, but it is let in.
-    wait_until("the new password to be taken", SEEN_MAX, || {
-        let reasons = right.reasons()?;
-        let denied = reasons.iter().all(|reason| reason.reason == "denied");
-        ensure!(denied && !reasons.is_empty(), "{reasons:?}");
-        Ok(Some(()))
-    })?;
+    certificates.replace("evenkeel-expired", "evenkeel-next")?;
+    for name in ["wrong-scram", "expired"] {
+        let agent = agents.iter().find(|agent| agent.name() == name);
+        let agent = agent.context("started above")?;
+        // It may not read anything yet, but it is let in.
+        wait_until(&format!("{name} to be let in"), SEEN_MAX, || {
+            let reasons = agent.reasons()?;
+            let denied = reasons.iter().all(|reason| reason.reason == "denied");
+            ensure!(denied && !reasons.is_empty(), "{reasons:?}");
+            Ok(Some(()))
+        })?;
+    }
+    eprintln!("  a password and a certificate were put right");
     let old = stage.cluster.user(AGENT_USER)?.password.clone();
     stage.cluster.set_password(AGENT_USER, &old)?;
     for agent in agents {
@@ -146,7 +154,11 @@ fn credentials(stage: &mut Stage, comparison: &mut Comparison) -> anyhow::Result
 }
 
 /// It lives, and no secret is in anything it shows.
-fn quiet(agent: &Agent, secrets: &[String], comparison: &mut Comparison) -> anyhow::Result<()> {
+pub(super) fn quiet(
+    agent: &Agent,
+    secrets: &[String],
+    comparison: &mut Comparison,
+) -> anyhow::Result<()> {
     let name = agent.name();
     comparison.equal(&format!("{name}: runs"), &true, &agent.runs());
     comparison.equal(&format!("{name}: lives"), &200, &agent.status("/livez")?);
@@ -249,7 +261,7 @@ fn denied(agent: &Agent, name: &str) -> anyhow::Result<Reason> {
 }
 
 /// Waits until nothing is wrong.
-fn seen(agent: &Agent, what: &str) -> anyhow::Result<()> {
+pub(super) fn seen(agent: &Agent, what: &str) -> anyhow::Result<()> {
     wait_until(&format!("{what}: nothing to be wrong"), SEEN_MAX, || {
         let (state, reasons) = (agent.state()?, agent.reasons()?);
         let well = state["current"] == true && reasons.is_empty();

@@ -87,3 +87,21 @@ fn a_token_names_its_subject() {
     }
     assert_eq!(who(&sasl, Some(Path::new("/none"))), None);
 }
+
+/// `openssl x509 -enddate` says the same of the one of the two that ends first.
+#[test]
+fn a_certificate_expires() {
+    let pem = store_path("key.pem");
+    let expires = |protocol: &str, name: &str| {
+        let properties = [("security.protocol", protocol), (name, &pem)];
+        let properties = properties.map(|(name, value)| (name.to_owned(), Secret::new(value)));
+        expires_seconds(&properties.into())
+    };
+    assert_eq!(expires("SSL", "ssl.certificate.location"), Some(4949594663));
+    assert_eq!(
+        expires("sasl_ssl", "ssl.certificate.location"),
+        Some(4949594663)
+    );
+    assert_eq!(expires("plaintext", "ssl.certificate.location"), None);
+    assert_eq!(expires("ssl", "ssl.ca.location"), None);
+}

@@ -239,3 +239,47 @@ async fn other_settings_lead_to_another_broker_at_once() {
     one.shutdown().await;
     two.shutdown().await;
 }
+
+/// A listing and a description know groups of every type: those of others, what is refused
+/// of them and what they do change nothing about ours; one of another type under our id
+/// is told as what it is.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn o_52_groups_of_every_type_beside_ours() {
+    let broker = broker().await;
+    let foreign = |id: &str, protocol_type: &str, state: &str| {
+        broker.set_group(GroupSpec {
+            group: id.to_owned(),
+            protocol_type: protocol_type.to_owned(),
+            ..group(state, &["x"])
+        });
+    };
+    foreign("connect-foo", "consumer", "PreparingRebalance");
+    foreign("app", "streams", "CompletingRebalance");
+    foreign("g", "share", "PreparingRebalance");
+    broker.set_group(group("Stable", &["a"]));
+    // Whoever asks for a consumer group, or for one of these, is refused.
+    for refused in ["connect-foo", "app", "g"] {
+        let target = Target::Group(refused.to_owned());
+        let error = ResponseError::GroupIdNotFound;
+        broker.deny(ApiKey::DescribeGroups, target, error);
+    }
+    let mut polls = poll(connection(broker.address(), &[]));
+    let description = polls.until_described(PolledState::Stable).await;
+    assert_eq!(description.protocol_type, "connect");
+    assert_eq!(names(&description), ["a"]);
+    // Others rebalance, ours does not.
+    assert_eq!(polls.next().await, PollAnswer::Listed(None));
+    assert_eq!(polls.handle.counters().failures.get(), 0);
+    assert_eq!(broker.requests(ApiKey::ConsumerGroupDescribe), 0);
+    polls.handle.describe_every_turn(true);
+    for protocol_type in ["consumer", "streams", "share"] {
+        foreign(GROUP, protocol_type, "Stable");
+        let is_it = |answer: &PollAnswer| match answer {
+            PollAnswer::Described(description) => description.protocol_type == protocol_type,
+            _ => false,
+        };
+        polls.until(is_it).await;
+    }
+    assert_eq!(polls.handle.counters().failures.get(), 0);
+    broker.shutdown().await;
+}

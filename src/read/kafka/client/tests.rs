@@ -6,7 +6,7 @@ use evenkeel_core::facts::input::{Topic, Trouble};
 use rdkafka::error::RDKafkaErrorCode;
 
 use super::super::{ReadError, ReadSettings, check, mistakes};
-use super::{FORCED, config, trouble};
+use super::{FORCED, config, refused, trouble};
 use crate::read::connection::{Connection, Hidden};
 
 fn settings(properties: &[(&str, &str)]) -> ReadSettings {
@@ -184,4 +184,16 @@ fn all_mistakes_are_told() {
     let told = mistakes(&together.connection);
     assert!(matches!(told[..], [ReadError::Client { .. }]), "{told:?}");
     assert_eq!(mistakes(&settings(&[]).connection), []);
+}
+
+#[test]
+fn an_alert_after_the_handshake_is_a_refusal() {
+    let alert = "ssl://127.0.0.1:9093/bootstrap: Receive failed: error:0A000416:SSL routines::\
+                 ssl/tls alert certificate unknown: SSL alert number 46 (after 14ms in state \
+                 APIVERSION_QUERY)";
+    let told = refused(Trouble::Unreachable, alert);
+    assert_eq!(told, Trouble::Unauthenticated);
+    let closed = "ssl://127.0.0.1:9093/bootstrap: Disconnected while requesting ApiVersion";
+    assert_eq!(refused(Trouble::Unreachable, closed), Trouble::Unreachable);
+    assert_eq!(refused(Trouble::Missing, alert), Trouble::Missing);
 }

@@ -33,23 +33,28 @@ pub(super) fn value(at: i64, rest: &str) -> Option<Vec<u8>> {
             _ => 2,
         },
         leader: leader.clone().unwrap_or_default(),
-        leader_url: head.get(2).map_or_else(String::new, |name| {
-            format!(
-                "http://{}:8083/",
-                name.split('#').next().unwrap_or_default()
-            )
-        }),
+        leader_url: match (field("url="), head.get(2)) {
+            (Some(url), _) => url.to_owned(),
+            (None, None) => String::new(),
+            (None, Some(name)) => {
+                format!(
+                    "http://{}:8083/",
+                    name.split('#').next().unwrap_or_default()
+                )
+            }
+        },
         config_offset: number("off=", 0),
         delay_ms: i32::try_from(number("delay=", 0)).unwrap(),
         error: i16::try_from(number("err=", 0)).unwrap(),
     };
-    let bytes: Vec<(String, String, Vec<u8>, Vec<u8>)> = members
+    let bytes: Vec<_> = members
         .iter()
         .map(|member| {
             let client = format!("connect-{}", member.name);
             (
                 member.id(),
                 client,
+                format!("/{}", member.host),
                 member.subscription(&spec),
                 member.assignment(&spec),
             )
@@ -57,18 +62,18 @@ pub(super) fn value(at: i64, rest: &str) -> Option<Vec<u8>> {
         .collect();
     let value = encode::group_metadata(&GroupMetadata {
         version: 3,
-        protocol_type: "connect",
+        protocol_type: field("type=").unwrap_or("connect"),
         generation: head[0].parse().expect("a generation"),
         protocol: (protocol != "empty").then_some(protocol),
         leader: leader.as_deref(),
         current_state_timestamp_ms: Some(join),
         members: bytes
             .iter()
-            .map(|(id, client, subscription, assignment)| Member {
+            .map(|(id, client, host, subscription, assignment)| Member {
                 member_id: id,
                 group_instance_id: None,
                 client_id: client,
-                client_host: "/192.0.2.1",
+                client_host: host,
                 rebalance_timeout_ms: Some(timeout),
                 session_timeout_ms: 10_000,
                 subscription,
@@ -92,6 +97,7 @@ struct RoundSpec {
 struct MemberSpec {
     name: String,
     url: String,
+    host: String,
     claim: Option<String>,
     add: String,
     rev: String,
@@ -109,6 +115,7 @@ impl MemberSpec {
         Self {
             name: name.to_owned(),
             url: field("url=").unwrap_or_else(|| format!("http://{worker}:8083/")),
+            host: field("host=").unwrap_or_else(|| "192.0.2.1".to_owned()),
             claim: field("claim="),
             add: field("add=").unwrap_or_default(),
             rev: field("rev=").unwrap_or_default(),

@@ -47,7 +47,7 @@ pub(super) fn answer(at: i64, rest: &str) -> Step {
         ["listed", "none"] => PollAnswer::Listed(None),
         ["listed", state] => PollAnswer::Listed(Some(state_of(state))),
         ["failed", trouble] => PollAnswer::Failed(trouble_of(trouble)),
-        [state] => described(state_of(state), "", Vec::new()),
+        [state] => described(state_of(state), "", "connect", Vec::new()),
         [state, protocol, ..] => {
             // The members' bytes are those of a record that says the same.
             let record = format!("group 1 {}", rest.split_once(state).unwrap().1.trim());
@@ -63,7 +63,8 @@ pub(super) fn answer(at: i64, rest: &str) -> Step {
                 metadata: member.subscription.to_vec(),
                 assignment: member.assignment.to_vec(),
             });
-            described(state_of(state), protocol, members.collect())
+            let group_type = record.protocol_type;
+            described(state_of(state), protocol, group_type, members.collect())
         }
         [] => panic!("a poll says something"),
     };
@@ -76,10 +77,15 @@ pub(super) fn answer(at: i64, rest: &str) -> Step {
     })
 }
 
-fn described(state: PolledState, protocol: &str, members: Vec<PolledMember>) -> PollAnswer {
+fn described(
+    state: PolledState,
+    protocol: &str,
+    group_type: &str,
+    members: Vec<PolledMember>,
+) -> PollAnswer {
     PollAnswer::Described(Description {
         state,
-        protocol_type: "connect".to_owned(),
+        protocol_type: group_type.to_owned(),
         protocol: protocol.to_owned(),
         members,
     })
