@@ -32,7 +32,7 @@ use crate::read::connection::Connection;
 use crate::read::counters::ReadCounters;
 use crate::read::mask::NameMask;
 use emit::Emitter;
-use search::Limits;
+pub use search::Limits;
 use topic::TopicReader;
 use watched::Watched;
 
@@ -127,6 +127,18 @@ fn check(settings: &ReadSettings) -> Result<(), ReadError> {
     }
 }
 
+/// The properties of the client that reads `topic`, as librdkafka gets them: what a bare
+/// client has to have to be compared with.
+///
+/// # Errors
+/// A property that will not do, see [`mistakes`].
+pub fn client_config(
+    connection: &Connection,
+    topic: Topic,
+) -> Result<rdkafka::ClientConfig, ReadError> {
+    client::config(&connection.properties, topic)
+}
+
 /// The release of librdkafka that is built in.
 #[must_use]
 pub fn client_version() -> String {
@@ -147,7 +159,10 @@ pub fn start(
 }
 
 /// As [`start`], with other bounds of the search.
-fn start_within(
+///
+/// # Errors
+/// As [`start`].
+pub fn start_within(
     settings: ReadSettings,
     now: Now,
     inputs: mpsc::Sender<Input>,

@@ -3,6 +3,7 @@
 // Tests may unwrap: a panic there is the failure that is wanted.
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
+mod bench;
 mod cargo;
 mod cluster;
 mod docs;
@@ -35,6 +36,7 @@ enum Command {
     #[command(subcommand)]
     Cluster(cluster::Command),
     Scenarios(scenarios::Scenarios),
+    Bench(bench::Bench),
 }
 
 fn main() -> anyhow::Result<()> {
@@ -45,5 +47,6 @@ fn main() -> anyhow::Result<()> {
         Command::Kafka(command) => kafka::run(&command),
         Command::Cluster(command) => cluster::run(&command),
         Command::Scenarios(args) => scenarios::run(&args),
+        Command::Bench(args) => bench::run(&args),
     }
 }

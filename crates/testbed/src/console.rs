@@ -1,4 +1,5 @@
-//! What Kafka's own console consumer reads of a partition.
+//! Kafka's own programs: what the console consumer reads of a partition, and changes of
+//! rights as `kafka-acls.sh` makes them.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -79,4 +80,31 @@ pub fn consume_as(
         output.status,
     );
     Ok(text.lines().map(str::to_owned).collect())
+}
+
+/// What `kafka-acls.sh` runs since 4.0.
+const ACLS_CLASS: &str = "org.apache.kafka.tools.AclCommand";
+
+/// Runs it with these arguments; gives what it prints.
+pub(crate) fn acls(cache: &JarCache, args: &[&str]) -> anyhow::Result<String> {
+    let class_path = cache.class_path(Artifact::Programs(Version::DEFAULT))?;
+    let mut command = jvm(cache.tools(), 64);
+    command.args(["-cp", &class_path, ACLS_CLASS]).args(args);
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let output = process::spawn(command)?
+        .wait_with_output()
+        .context("run kafka-acls.sh")?;
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    // It ends well whatever happens, and prints what went wrong.
+    let well = output.status.success() && !printed.contains("Error while");
+    ensure!(
+        well,
+        "kafka-acls.sh ended with {}: {printed}{}",
+        output.status,
+        String::from_utf8_lossy(&output.stderr)
+    );
+    Ok(printed)
 }

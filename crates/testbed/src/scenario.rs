@@ -5,13 +5,20 @@
 
 mod agent;
 mod brokers;
+mod changed;
 mod compare;
+mod counts;
+mod described;
+mod hidden;
 mod membership;
 mod namespaces;
 mod outage;
 mod replay;
+mod rights;
 mod secured;
+mod sidecars;
 mod stage;
+mod tokens;
 
 use std::path::PathBuf;
 
@@ -87,6 +94,34 @@ pub const SCENARIOS: &[Scenario] = &[
         recorded: false,
         script: secured::secured,
         spec: secured::spec,
+    },
+    Scenario {
+        name: "hidden",
+        shows: "the membership script without the right to read the group's records; it comes, goes, comes",
+        recorded: false,
+        script: hidden::hidden,
+        spec: hidden::spec,
+    },
+    Scenario {
+        name: "rights",
+        shows: "the rights that the documentation names are all that is needed, and each of them is",
+        recorded: false,
+        script: rights::rights,
+        spec: secured::spec,
+    },
+    Scenario {
+        name: "sidecars",
+        shows: "a sidecar beside each worker finds it, one reports, two ask often, all say the same",
+        recorded: false,
+        script: sidecars::sidecars,
+        spec: sidecars::spec,
+    },
+    Scenario {
+        name: "changed",
+        shows: "certificates, authorities, passwords and tokens change under a running sidecar",
+        recorded: false,
+        script: changed::changed,
+        spec: changed::spec,
     },
     Scenario {
         name: "namespaces",

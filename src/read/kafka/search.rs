@@ -14,25 +14,25 @@ use evenkeel_core::facts::time::EventTime;
 /// were fetched are thrown away, so few chunks are better than many.
 const CHUNK_GROWTH: i64 = 4;
 
-/// Bounds of a search; tests make them small.
+/// Bounds of a search; tests make them small, benchmarks one chunk of all.
 #[derive(Debug, Clone)]
-pub(super) struct Limits {
+pub struct Limits {
     /// Offsets of the first chunk. A quiet cluster's newest group record is found in
     /// it, in less than 0.1 s.
-    pub(super) chunk_offsets_min: i64,
+    pub chunk_offsets_min: i64,
     /// Offsets of a chunk at most. What a client fetched beyond the end of its chunk is
     /// thrown away (1 MiB that is queued and 1 MiB on its way), so large chunks waste
     /// little: 2 % at this size.
-    pub(super) chunk_offsets_max: i64,
+    pub chunk_offsets_max: i64,
     /// How far before the newest record history is read, in event time. An hour holds the
     /// rollout or storm that explains the present: patterns look back 30 minutes.
-    pub(super) window_ms: i64,
+    pub window_ms: i64,
     /// The same in offsets: a second or two of reading on a busy partition.
-    pub(super) window_offsets: i64,
+    pub window_offsets: i64,
     /// Group records kept. A storm of 5 generations a second for an hour.
-    pub(super) records_max: usize,
+    pub records_max: usize,
     /// Bytes of them kept: a group of 10,000 tasks writes 0.4 MB a record.
-    pub(super) bytes_max: usize,
+    pub bytes_max: usize,
 }
 
 /// What a search found.

@@ -70,9 +70,12 @@ fn state<'a>(out: &mut Collected<'a>, group: &'a str, answers: &'a Answers, stat
         ],
         Value::Count(1),
     );
-    // A deleted group's newest record is a tombstone, which is no generation.
-    let newest = answers.rounds.iter().rev().find_map(|round| round.recorded);
-    let newest = newest.or(answer.recorded.filter(|_| answer.state != GroupState::Dead));
+    // A deleted group's newest record is a tombstone, which is no generation. Without records
+    // the newest generation has no time that is known, whatever was read before.
+    let newest = answer.recorded.and_then(|recorded| {
+        let told = answers.rounds.iter().rev().find_map(|round| round.recorded);
+        told.or(Some(recorded).filter(|_| answer.state != GroupState::Dead))
+    });
     if let Some(recorded) = newest {
         out.add(&c::LAST_REBALANCE, [group], Value::Millis(recorded.0));
     }

@@ -8,6 +8,7 @@ use serde_json::json;
 
 use super::Cluster;
 use crate::admin;
+use crate::console;
 use crate::group::Group;
 use crate::properties::{self, Properties};
 use crate::proxy::Proxy;
@@ -80,6 +81,29 @@ impl Cluster {
     /// When the brokers refuse.
     pub fn revoke(&self, rights: &[Right]) -> anyhow::Result<()> {
         self.change_rights(&Change::Revoke(rights))
+    }
+
+    /// Runs Kafka's own `kafka-acls.sh` with these arguments, as who may do everything; gives
+    /// what it prints. `BROKER:9092` and `admin.properties` in them stand for the brokers and
+    /// for a file with the settings of the one who asks.
+    ///
+    /// # Errors
+    /// When it fails.
+    pub fn acls(&self, args: &[&str]) -> anyhow::Result<String> {
+        let bootstrap = self.bootstrap();
+        // Who comes through the listener without security needs no settings.
+        let admin = self.folder().join("admin.properties");
+        fs::write(&admin, "").with_context(|| format!("write {}", admin.display()))?;
+        let admin = admin.display().to_string();
+        let args: Vec<&str> = args
+            .iter()
+            .map(|arg| match *arg {
+                "BROKER:9092" => bootstrap.as_str(),
+                "admin.properties" => admin.as_str(),
+                other => other,
+            })
+            .collect();
+        console::acls(&self.cache, &args)
     }
 
     /// Gives a user another password for SCRAM; PLAIN keeps the one it started with.

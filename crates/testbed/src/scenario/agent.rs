@@ -106,6 +106,21 @@ impl Agent {
         Agent::launch(program, name, args, places, None)
     }
 
+    /// The same in a network namespace.
+    ///
+    /// # Errors
+    /// When the program cannot be started.
+    pub fn start_with_file_in(
+        room: &Room,
+        program: &Path,
+        name: &str,
+        file: &Path,
+        places: (&Path, &Path),
+    ) -> anyhow::Result<Agent> {
+        let args = vec!["--config".into(), file.into()];
+        Agent::launch(program, name, args, places, Some(room))
+    }
+
     /// Starts a sidecar that is told everything by the worker's properties file.
     ///
     /// # Errors
@@ -234,12 +249,7 @@ impl Agent {
     /// # Errors
     /// When there is no answer.
     pub fn series(&self, name: &str) -> anyhow::Result<Option<f64>> {
-        let text = self.metrics()?;
-        let line = text
-            .lines()
-            .find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
-        line.map(|value| value.parse().with_context(|| format!("{name} {value}")))
-            .transpose()
+        value(&self.metrics()?, name)
     }
 
     /// Its exit code, if it has ended by itself; no code if a signal ended it.
@@ -305,6 +315,15 @@ impl Recorder {
         end(&mut self.process)?;
         Ok(self.file)
     }
+}
+
+/// The value of a series in an exposition, given as it stands there; `None` if absent.
+pub(super) fn value(text: &str, name: &str) -> anyhow::Result<Option<f64>> {
+    let line = text
+        .lines()
+        .find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+    line.map(|value| value.parse().with_context(|| format!("{name} {value}")))
+        .transpose()
 }
 
 fn end(process: &mut Process) -> anyhow::Result<()> {

@@ -67,34 +67,7 @@ pub fn compare_state(
         &last.leader_url,
         &text(&group["leader_url"]),
     );
-    let told = members(&group["members"]);
-    let true_members: BTreeMap<String, &TruthMember> = by_worker(last);
-    comparison.equal(
-        &what("members"),
-        &true_members.keys().collect::<Vec<_>>(),
-        &told.keys().collect::<Vec<_>>(),
-    );
-    for (worker, member) in &true_members {
-        let Some(told) = told.get(worker) else {
-            continue;
-        };
-        let what = |name: &str| format!("{who}: generation {} {worker} {name}", last.generation);
-        comparison.equal(
-            &what("assigned"),
-            &work_or_none(&member.assigned),
-            &work(&told["assigned"]),
-        );
-        comparison.equal(
-            &what("revoked"),
-            &work_or_none(&member.revoked),
-            &work(&told["revoked"]),
-        );
-        comparison.equal(
-            &what("owned"),
-            &work_or_none(&member.owned),
-            &work(&told["owned"]),
-        );
-    }
+    compare_members(comparison, who, &group["members"], last);
     compare_unassigned(comparison, who, state, (last, expected));
     compare_deadline(comparison, who, state, (last, expected));
     let fallen: Option<Vec<String>> = expected.downgraded_by.map(|process| {
@@ -112,7 +85,37 @@ pub fn compare_state(
     Ok(())
 }
 
-fn compare_unassigned(
+/// Who is in, and what each was told.
+pub(super) fn compare_members(
+    comparison: &mut Comparison,
+    who: &str,
+    told: &Value,
+    last: &TruthGeneration,
+) {
+    let told = members(told);
+    let true_members: BTreeMap<String, &TruthMember> = by_worker(last);
+    comparison.equal(
+        &format!("{who}: generation {} members", last.generation),
+        &true_members.keys().collect::<Vec<_>>(),
+        &told.keys().collect::<Vec<_>>(),
+    );
+    for (worker, member) in &true_members {
+        let Some(told) = told.get(worker) else {
+            continue;
+        };
+        let what = |name: &str| format!("{who}: generation {} {worker} {name}", last.generation);
+        for (name, truth) in [
+            ("assigned", &member.assigned),
+            ("revoked", &member.revoked),
+            ("owned", &member.owned),
+        ] {
+            comparison.equal(&what(name), &work_or_none(truth), &work(&told[name]));
+        }
+    }
+}
+
+/// What nobody owns, and why.
+pub(super) fn compare_unassigned(
     comparison: &mut Comparison,
     who: &str,
     state: &Value,

@@ -37,6 +37,15 @@ pub(super) fn spec() -> anyhow::Result<ClusterSpec> {
 
 /// Start from nothing; add, stop, kill; create, reconfigure, delete; an eager visitor.
 pub(super) fn membership(stage: &mut Stage) -> anyhow::Result<()> {
+    comings_and_goings(stage)?;
+    if !stage.whole {
+        return Ok(());
+    }
+    eager_visitor(stage)
+}
+
+/// Start from nothing; add, stop, kill; create, reconfigure, delete.
+pub(super) fn comings_and_goings(stage: &mut Stage) -> anyhow::Result<()> {
     stage
         .cluster
         .start_processes(&["worker-1", "worker-2", "worker-3"])?;
@@ -110,8 +119,11 @@ pub(super) fn membership(stage: &mut Stage) -> anyhow::Result<()> {
     stage.await_truth("a connector is deleted", NOTHING, |truth| {
         owned(truth) == 2 && nothing_unassigned(truth)
     })?;
+    Ok(())
+}
 
-    // An eager worker drags the whole group down, and up again when it leaves.
+/// An eager worker drags the whole group down, and up again when it leaves.
+fn eager_visitor(stage: &mut Stage) -> anyhow::Result<()> {
     let eager = stage
         .worker_spec(DELAY_MS)
         .with("connect.protocol", "eager");
@@ -198,8 +210,19 @@ fn parked_then_handed_out(stage: &mut Stage, step: &str, left: usize) -> anyhow:
     Ok(())
 }
 
-fn last(truth: &TruthLog) -> anyhow::Result<&TruthGeneration> {
+/// The newest generation.
+pub(super) fn last(truth: &TruthLog) -> anyhow::Result<&TruthGeneration> {
     truth.last().context("no generation")
+}
+
+/// The process that leads.
+pub(super) fn leader(truth: &TruthLog) -> anyhow::Result<String> {
+    let last = last(truth)?;
+    let mut members = last.members.iter();
+    let leader = members.find(|member| Some(&member.member_id) == last.leader.as_ref());
+    leader
+        .and_then(|leader| leader.worker.clone())
+        .context("nobody leads")
 }
 
 /// A member that does not lead and owns something: a leader's departure has no delay.
@@ -213,7 +236,8 @@ fn follower(truth: &TruthLog) -> anyhow::Result<String> {
         .context("no follower that owns anything")
 }
 
-fn owned(truth: &TruthLog) -> usize {
+/// How much is owned.
+pub(super) fn owned(truth: &TruthLog) -> usize {
     let members = truth
         .last()
         .map(|last| last.members.as_slice())
@@ -225,7 +249,8 @@ fn owned(truth: &TruthLog) -> usize {
         .sum()
 }
 
-fn nothing_unassigned(truth: &TruthLog) -> bool {
+/// Whether nothing waits to be handed out.
+pub(super) fn nothing_unassigned(truth: &TruthLog) -> bool {
     truth
         .last()
         .and_then(TruthGeneration::unassigned)

@@ -31,7 +31,7 @@ const TOLD_MAX: Duration = Duration::from_secs(40);
 const SEEN_MAX: Duration = Duration::from_secs(60);
 
 /// What must never leave evenkeel, beside passwords: how a private key begins.
-const KEY_TEXT: &str = "PRIVATE KEY-----";
+pub(super) const KEY_TEXT: &str = "PRIVATE KEY-----";
 
 pub(super) fn spec() -> anyhow::Result<ClusterSpec> {
     let worker = WorkerSpec {
@@ -154,7 +154,11 @@ fn credentials(stage: &mut Stage, comparison: &mut Comparison) -> anyhow::Result
 }
 
 /// It lives, and no secret is in anything it shows.
-fn quiet(agent: &Agent, secrets: &[String], comparison: &mut Comparison) -> anyhow::Result<()> {
+pub(super) fn quiet(
+    agent: &Agent,
+    secrets: &[String],
+    comparison: &mut Comparison,
+) -> anyhow::Result<()> {
     let name = agent.name();
     comparison.equal(&format!("{name}: runs"), &true, &agent.runs());
     comparison.equal(&format!("{name}: lives"), &200, &agent.status("/livez")?);
@@ -257,7 +261,7 @@ fn denied(agent: &Agent, name: &str) -> anyhow::Result<Reason> {
 }
 
 /// Waits until nothing is wrong.
-fn seen(agent: &Agent, what: &str) -> anyhow::Result<()> {
+pub(super) fn seen(agent: &Agent, what: &str) -> anyhow::Result<()> {
     wait_until(&format!("{what}: nothing to be wrong"), SEEN_MAX, || {
         let (state, reasons) = (agent.state()?, agent.reasons()?);
         let well = state["current"] == true && reasons.is_empty();

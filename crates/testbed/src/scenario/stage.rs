@@ -10,6 +10,7 @@ use anyhow::{Context, bail, ensure};
 use super::Run;
 use super::agent::{Agent, Recorder};
 use super::compare::{Expected, LIVE_DATED_MS_MAX, compare_state};
+use super::described::await_described;
 use super::replay::{compare_history_within, replay};
 use crate::cluster::Cluster;
 use crate::group::Group;
@@ -38,6 +39,8 @@ pub struct Stage {
     locks: PathBuf,
     keep: Option<PathBuf>,
     agents: Vec<Agent>,
+    /// Those that may not read the group's records.
+    without_records: Vec<Agent>,
     recorder: Option<Recorder>,
     /// Of the broker and of the workers.
     releases: (Version, Version),
@@ -64,6 +67,7 @@ impl Stage {
             locks: JarCache::open()?.root().join("ports"),
             keep: run.keep.clone(),
             agents: Vec::new(),
+            without_records: Vec::new(),
             recorder: None,
             compared: 0,
             releases: (
@@ -161,6 +165,22 @@ impl Stage {
         Agent::start_with_file(&self.program, name, file, places)
     }
 
+    /// The same in the network namespace of a worker.
+    ///
+    /// # Errors
+    /// When the worker has no namespace, or the sidecar cannot be started.
+    pub fn agent_with_file_in(
+        &self,
+        name: &str,
+        file: &Path,
+        worker: &str,
+    ) -> anyhow::Result<Agent> {
+        let places = (self.cluster.folder(), self.locks.as_path());
+        let room = self.cluster.worker(worker)?.room();
+        let room = room.with_context(|| format!("{worker} has no network namespace"))?;
+        Agent::start_with_file_in(room, &self.program, name, file, places)
+    }
+
     /// Starts a sidecar from a worker's properties file, which is not compared either.
     ///
     /// # Errors
@@ -173,6 +193,28 @@ impl Stage {
     /// From now on the sidecar is one of those that are compared.
     pub fn adopt(&mut self, agent: Agent) {
         self.agents.push(agent);
+    }
+
+    /// From now on the sidecar is compared as one that may not read the group's records.
+    pub fn adopt_without_records(&mut self, agent: Agent) {
+        self.without_records.push(agent);
+    }
+
+    /// A sidecar may read the group's records from now on, or may not any more: it is compared
+    /// by other rules.
+    ///
+    /// # Errors
+    /// When there is none of that name.
+    pub fn records_allowed(&mut self, name: &str, allowed: bool) -> anyhow::Result<()> {
+        let (from, to) = if allowed {
+            (&mut self.without_records, &mut self.agents)
+        } else {
+            (&mut self.agents, &mut self.without_records)
+        };
+        let place = from.iter().position(|agent| agent.name() == name);
+        let agent = from.remove(place.with_context(|| format!("no sidecar {name}"))?);
+        to.push(agent);
+        Ok(())
     }
 
     /// Stops a sidecar for good.
@@ -204,7 +246,8 @@ impl Stage {
     /// # Errors
     /// When there is none of that name.
     pub fn agent(&self, name: &str) -> anyhow::Result<&Agent> {
-        let found = self.agents.iter().find(|agent| agent.name() == name);
+        let mut all = self.agents.iter().chain(&self.without_records);
+        let found = all.find(|agent| agent.name() == name);
         found.with_context(|| format!("no sidecar {name}"))
     }
 
@@ -274,6 +317,9 @@ impl Stage {
             })?;
             self.compared += compared;
         }
+        for agent in &self.without_records {
+            self.compared += await_described(step, agent, (truth, &expected))?;
+        }
         eprintln!(
             "  {step}: generation {generation}, {} compared",
             self.compared
@@ -297,7 +343,11 @@ impl Stage {
         if !truth.void.is_empty() {
             bail!("the run proves nothing: {}", truth.void.join("; "));
         }
-        for agent in std::mem::take(&mut self.agents) {
+        let described = std::mem::take(&mut self.without_records);
+        for agent in std::mem::take(&mut self.agents)
+            .into_iter()
+            .chain(described)
+        {
             agent.stop()?;
         }
         let capture = self

@@ -1,0 +1,236 @@
+//! The rights that the documentation names, given by the commands that it shows: all is seen.
+//! Then each is taken away: what is lost is named, and seen again when it is given back.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, ensure};
+
+use super::agent::Agent;
+use super::compare::Expected;
+use super::membership::connector;
+use super::secured::seen;
+use super::stage::Stage;
+use crate::properties::Properties;
+use crate::security::{AGENT_USER, Access, Resource, Right};
+use crate::truth::Comparison;
+use crate::wait::wait_until;
+
+const NOTHING: Expected = Expected {
+    unassigned: None,
+    deadline: None,
+    downgraded_by: None,
+    dated_ms_max: None,
+};
+
+/// Where the commands stand.
+const GUIDE: &str = include_str!("../../../../docs/security.md");
+const SECTION: &str = "## Rights in Kafka";
+
+const TRUST: &str = r#"evenkeel_trust{group="connect"}"#;
+/// A client that was refused asks again every 10 s.
+const TOLD_MAX: Duration = Duration::from_secs(60);
+/// Two more attempts to read.
+const STAYS: Duration = Duration::from_secs(22);
+
+pub(super) fn rights(stage: &mut Stage) -> anyhow::Result<()> {
+    stage.cluster.start_processes(&["worker-1"])?;
+    connector(stage, "alpha", 2)?;
+    stage.rest("a worker with a connector", NOTHING)?;
+    let group_id = stage.group_id().to_owned();
+    let access = (Access::Scram512, Properties::new());
+    let file = stage
+        .cluster
+        .agent_file(("restricted", &group_id), access.0, &access.1)?;
+    let agent = stage.agent_with_file("restricted", &file)?;
+    let mut comparison = Comparison::new();
+    let what = "all that is denied";
+    wait_until(what, TOLD_MAX, || {
+        let reasons = agent.reasons()?;
+        let denied = reasons.iter().filter(|reason| reason.reason == "denied");
+        ensure!(denied.count() >= 3, "{reasons:?}");
+        Ok(Some(()))
+    })?;
+    comparison.equal(
+        "without any right: mode",
+        &"blind".to_owned(),
+        &agent.mode()?,
+    );
+
+    let commands = commands(GUIDE);
+    comparison.equal("commands in the guide", &2, &commands.len());
+    for command in &commands {
+        let words: Vec<&str> = command.iter().map(String::as_str).collect();
+        let words = words
+            .strip_prefix(&["kafka-acls.sh"])
+            .context("no kafka-acls.sh")?;
+        stage.cluster.acls(words)?;
+    }
+    let user = format!("User:{AGENT_USER}");
+    let list = [
+        "--bootstrap-server",
+        "BROKER:9092",
+        "--list",
+        "--principal",
+        &user,
+    ];
+    let listed = stage.cluster.acls(&list)?;
+    let granted = listed.matches(&format!("principal={user}")).count();
+    comparison.equal(&format!("rights in {listed}"), &4, &granted);
+    trusted(&agent, "the rights of the guide", &mut comparison)?;
+
+    let groups = stage.cluster.groups();
+    let group = groups.first().context("the group that is played")?.clone();
+    let topic = |name: &str| Resource::Topic(name.to_owned());
+    let right = |operation: &str, resource: Resource| Right::of(AGENT_USER, operation, resource);
+    let offsets = right("READ", topic("__consumer_offsets"));
+    let config = right("READ", topic(&group.config_topic));
+    let status = right("READ", topic(&group.status_topic));
+    let polls = right("DESCRIBE", Resource::Group(group_id));
+    let all = [&offsets, &config, &status, &polls].map(Clone::clone);
+    let cases: [(&[&Right], &str); 6] = [
+        (&[&offsets], "no_offsets_topic"),
+        (&[&polls], "no_polls"),
+        (&[&config], "full"),
+        (&[&status], "full"),
+        (&[&offsets, &polls], "topics_only"),
+        (&[&offsets, &polls, &config, &status], "blind"),
+    ];
+    for (lost, mode) in cases {
+        let lost: Vec<Right> = lost.iter().map(|right| (*right).clone()).collect();
+        stage.cluster.revoke(&lost)?;
+        told(&agent, &lost, mode, &mut comparison)?;
+        // What is left while a single topic is hidden, DESCRIBE does not make up for.
+        if let ([only], true) = (lost.as_slice(), lost.first() != Some(&polls)) {
+            let describe = [right("DESCRIBE", only.resource.clone())];
+            stage.cluster.grant(&describe)?;
+            stays(&agent, &lost, mode)?;
+            told(&agent, &lost, mode, &mut comparison)?;
+            stage.cluster.revoke(&describe)?;
+        }
+        stage.cluster.grant(&lost)?;
+        let what = format!("{}: given back", names(&lost));
+        trusted(&agent, &what, &mut comparison)?;
+    }
+    // Given twice is given once: nothing else was left behind.
+    let listed = stage.cluster.acls(&list)?;
+    let granted = listed.matches(&format!("principal={user}")).count();
+    comparison.equal("rights in the end", &all.len(), &granted);
+    comparison.equal("runs since the start", &true, &agent.runs());
+    stage.count(comparison)?;
+    stage.adopt(agent);
+    stage.rest("all rights are there", NOTHING)?;
+    Ok(())
+}
+
+/// The commands of the section, each in words; lines that end in a backslash go on.
+fn commands(guide: &str) -> Vec<Vec<String>> {
+    let section = guide.split_once(SECTION).map_or("", |(_, rest)| rest);
+    let block = section.split("```").nth(1).unwrap_or_default();
+    let block = block.trim_start_matches("sh").replace("\\\n", " ");
+    let lines = block.lines().filter(|line| !line.trim().is_empty());
+    lines
+        .map(|line| line.split_whitespace().map(str::to_owned).collect())
+        .collect()
+}
+
+fn names(rights: &[Right]) -> String {
+    let names = rights
+        .iter()
+        .map(|right| format!("{} {}", right.operation, right.resource));
+    names.collect::<Vec<_>>().join(", ")
+}
+
+/// What a reason names of a right: the topic or group.
+fn name(right: &Right) -> &str {
+    match &right.resource {
+        Resource::Topic(name) | Resource::Group(name) => name,
+        Resource::Cluster => "cluster",
+    }
+}
+
+/// Everything is seen, and trusted.
+fn trusted(agent: &Agent, what: &str, comparison: &mut Comparison) -> anyhow::Result<()> {
+    let began = Instant::now();
+    seen(agent, what)?;
+    let after = began.elapsed();
+    comparison.equal(&format!("{what}: mode"), &"full".to_owned(), &agent.mode()?);
+    comparison.equal(&format!("{what}: trust"), &Some(1.0), &agent.series(TRUST)?);
+    eprintln!("  {what}: seen after {after:?}");
+    Ok(())
+}
+
+/// Each loss is named with who needs which right, and nothing else is; the mode says what is
+/// left.
+fn told(
+    agent: &Agent,
+    lost: &[Right],
+    mode: &str,
+    comparison: &mut Comparison,
+) -> anyhow::Result<()> {
+    let what = names(lost);
+    let denied = || -> anyhow::Result<Vec<String>> {
+        let reasons = agent.reasons()?.into_iter();
+        let denied = reasons.filter(|reason| reason.reason == "denied");
+        Ok(denied.map(|reason| reason.text).collect())
+    };
+    // While nothing at all can be seen, the topics say so for the group, too.
+    let expected = if mode == "blind" {
+        lost.len() - 1
+    } else {
+        lost.len()
+    };
+    wait_until(&format!("{what} to be missed"), TOLD_MAX, || {
+        let (denied, now) = (denied()?, agent.mode()?);
+        ensure!(denied.len() == expected && now == mode, "{now}: {denied:?}");
+        Ok(Some(()))
+    })?;
+    let denied = denied()?;
+    let named = lost.iter().filter(|right| {
+        let right = [name(right), right.operation.as_str(), AGENT_USER];
+        denied
+            .iter()
+            .any(|text| right.iter().all(|word| text.contains(word)))
+    });
+    let missed = format!("{what}: named in {denied:?}");
+    comparison.equal(&missed, &expected, &named.count());
+    comparison.equal(&format!("{what}: mode"), &mode.to_owned(), &agent.mode()?);
+    comparison.equal(&format!("{what}: trust"), &Some(0.0), &agent.series(TRUST)?);
+    comparison.equal(&format!("{what}: lives"), &200, &agent.status("/livez")?);
+    eprintln!("  {what}: missed, {mode}");
+    Ok(())
+}
+
+/// Nothing is taken for readable that is not.
+fn stays(agent: &Agent, lost: &[Right], mode: &str) -> anyhow::Result<()> {
+    let end = Instant::now() + STAYS;
+    while Instant::now() < end {
+        let trust = agent.series(TRUST)?;
+        let now = agent.mode()?;
+        ensure!(
+            trust == Some(0.0) && now == mode,
+            "{}: {now}, trust {trust:?}",
+            names(lost)
+        );
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_go_on_after_a_backslash() {
+        let guide =
+            "## Other\n```sh\nno\n```\n## Rights in Kafka\ntext\n\n```sh\na b \\\n  c\nd\n```\n";
+        assert_eq!(commands(guide), [vec!["a", "b", "c"], vec!["d"]]);
+    }
+
+    #[test]
+    fn the_guide_has_them() {
+        let commands = commands(GUIDE);
+        assert!(commands.iter().all(|command| command[0] == "kafka-acls.sh"));
+        assert_eq!(commands.len(), 2);
+    }
+}
