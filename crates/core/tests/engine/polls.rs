@@ -251,3 +251,37 @@ fn a_description_of_the_same_round_is_no_news() {
          counted completed=1",
     );
 }
+
+/// A leader that changes while the records are hidden is counted when it is described, and
+/// not again when its record is read.
+#[test]
+fn a_leader_that_changed_unseen_is_counted_once() {
+    check(
+        "0.0 config connector foo
+         0.0 config tasks foo 1
+         0.1 ends
+         1.0 live
+         1.0 group 7 sessioned a off=3 | a: claim=foo | c: claim=foo-0
+         1.1 poll listed none
+         1.1 ends
+         5.0 access offsets denied
+         6.0 poll stable sessioned a off=3 | a: claim=foo | c: claim=foo-0
+         6.5 poll stable sessioned c off=3 | c: claim=foo-0
+         6.6 ends
+         6.6 show
+         7.0 access offsets ok
+         6.4 group 8 sessioned c off=3 | c: claim=foo-0
+         7.1 ends
+         7.2 show",
+        "incarnation 1 from generation 7
+         stable ? sessioned led by c
+         c owns foo-0
+         unassigned foo lost since 6.5 of a
+         counted leaders=1
+         gen 7 completed by rule 7
+         stable 8 sessioned led by c
+         c owns foo-0
+         unassigned foo lost since 6.4 of a
+         counted completed=1 leaders=1",
+    );
+}
