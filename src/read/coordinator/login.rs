@@ -21,6 +21,7 @@ use super::reply::{self, Challenge};
 use super::security::{Login, Secrets};
 use super::socket::Connection;
 use crate::read::kafka::Now;
+use crate::read::wall::WallTime;
 
 /// Messages of one exchange. SCRAM has two of ours.
 const STEPS_MAX: usize = 4;
@@ -38,7 +39,7 @@ pub(super) async fn log_in(
     login: &Login,
     now: &Now,
 ) -> Result<Option<Duration>, AskError> {
-    let secrets = secrets(login, now).await?;
+    let secrets = secrets(login).await?;
     let mechanism = login.mechanism();
     let handshake =
         SaslHandshakeRequest::default().with_mechanism(StrBytes::from_static_str(mechanism));
@@ -76,10 +77,9 @@ pub(super) async fn log_in(
 }
 
 /// Looks the secrets up on a thread that may wait.
-async fn secrets(login: &Login, now: &Now) -> Result<Secrets, AskError> {
+async fn secrets(login: &Login) -> Result<Secrets, AskError> {
     let login = login.clone();
-    let at = now();
-    let looking = tokio::task::spawn_blocking(move || login.secrets(at));
+    let looking = tokio::task::spawn_blocking(move || login.secrets(WallTime::now()));
     let secrets = looking.await.map_err(|_| AskError::Sasl("no secrets"))?;
     Ok(secrets?)
 }

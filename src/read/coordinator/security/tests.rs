@@ -2,7 +2,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use evenkeel_core::facts::time::ArrivalTime;
+use crate::read::wall::WallTime;
 
 use super::*;
 use crate::read::connection::Hidden;
@@ -187,7 +187,7 @@ fn an_unsecured_token_says_what_is_configured() {
             ("sasl.oauthbearer.config", config),
         ]);
         let login = security.unwrap().login.unwrap();
-        match login.secrets(ArrivalTime(1_700_000_000_999)).unwrap() {
+        match login.secrets(WallTime(1_700_000_000_999)).unwrap() {
             Secrets::Token { token, extensions } => (claims(&token), extensions),
             Secrets::Password { .. } => panic!("a password"),
         }
