@@ -17,6 +17,7 @@ use rsasl::prelude::{MessageSent, SASLClient, Session, SessionError, State};
 use rsasl::property::{AuthId, OAuthBearerKV, OAuthBearerToken, Password};
 
 use super::error::AskError;
+use super::reach::{Files, Unread};
 use super::reply::{self, Challenge};
 use super::security::{Login, Secrets};
 use super::socket::Connection;
@@ -37,9 +38,10 @@ struct Hand(Secrets);
 pub(super) async fn log_in(
     connection: &mut Connection,
     login: &Login,
+    files: &Files,
     now: &Now,
 ) -> Result<Option<Duration>, AskError> {
-    let secrets = secrets(login).await?;
+    let secrets = secrets(login, files).await?;
     let mechanism = login.mechanism();
     let handshake =
         SaslHandshakeRequest::default().with_mechanism(StrBytes::from_static_str(mechanism));
@@ -76,11 +78,11 @@ pub(super) async fn log_in(
     Err(AskError::Sasl("it does not end"))
 }
 
-/// Looks the secrets up on a thread that may wait.
-async fn secrets(login: &Login) -> Result<Secrets, AskError> {
+/// Looks the secrets up on a thread that may wait; the caller bounds the time.
+async fn secrets(login: &Login, files: &Files) -> Result<Secrets, AskError> {
     let login = login.clone();
-    let looking = tokio::task::spawn_blocking(move || login.secrets(WallTime::now()));
-    let secrets = looking.await.map_err(|_| AskError::Sasl("no secrets"))?;
+    let looking = files.read(move || login.secrets(WallTime::now()));
+    let secrets = looking.await.map_err(|Unread| AskError::Sasl("no secrets"))?;
     Ok(secrets?)
 }
 
