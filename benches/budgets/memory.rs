@@ -88,9 +88,15 @@ fn measure(scale: Scale, report: &mut Report, mut case: Case) -> anyhow::Result<
     report.row(
         format!("resident memory, {}", case.name),
         (
-            format!("{} MiB after catch-up, peak {} MiB", mib(rested.resident_kib), mib(rested.peak_kib)),
             format!(
-                "{} MiB after 20 scrapes of {bytes} bytes (peak {} MiB); {} items, {} rounds, {} foreign records read",
+                "{} MiB after catch-up, peak {} MiB; {} MiB are heap and stacks",
+                mib(rested.resident_kib),
+                mib(rested.peak_kib),
+                mib(rested.own_kib)
+            ),
+            format!(
+                "{} MiB after 20 scrapes of {bytes} bytes (peak {} MiB); \
+                 {} items, {} rounds, {} foreign records",
                 mib(scraped.resident_kib),
                 mib(scraped.peak_kib),
                 case.fleet.items(),

@@ -23,6 +23,8 @@ struct Row {
 pub(crate) enum Held {
     Met,
     Missed,
+    /// Beyond the budget on a machine on which the yardstick alone uses half of it up.
+    Undecided,
     /// A number beside those that have a budget.
     None,
 }
@@ -34,10 +36,21 @@ impl Held {
         if met { Held::Met } else { Held::Missed }
     }
 
+    /// For time on the wall: what the machine alone takes, by the yardstick, decides
+    /// whether a miss says anything.
+    pub(crate) fn beside(measured: f64, budget: f64, yardstick: f64) -> Held {
+        if measured > budget && yardstick > budget / 2.0 {
+            Held::Undecided
+        } else {
+            Held::of(measured <= budget)
+        }
+    }
+
     fn word(self) -> &'static str {
         match self {
             Held::Met => "met",
             Held::Missed => "**missed**",
+            Held::Undecided => "machine too busy",
             Held::None => "",
         }
     }

@@ -85,18 +85,25 @@ pub(crate) fn run(scale: Scale, report: &mut Report) -> anyhow::Result<()> {
         let count = requests / 2;
         let measured = client.block_on(scrape(address, accept, count))?;
         let (times, beside) = (sorted(&measured.ms), sorted(&measured.beside_ms));
+        let (p99, beside_p99) = (quantile(&times, 0.99), quantile(&beside, 0.99));
         report.row(
             format!("scrape of 10,000 tasks, {format}, {count} requests"),
             (
-                format!("p50 {} ms, p99 {} ms; {} bytes", short(quantile(&times, 0.5)), short(quantile(&times, 0.99)), measured.bytes),
                 format!(
-                    "/livez in between: p50 {} ms, p99 {} ms; both ends use {} ms of processor a scrape",
+                    "p50 {} ms, p99 {} ms; {} bytes",
+                    short(quantile(&times, 0.5)),
+                    short(p99),
+                    measured.bytes
+                ),
+                format!(
+                    "/livez in between: p50 {} ms, p99 {} ms; \
+                     both ends use {} ms of processor a scrape",
                     short(quantile(&beside, 0.5)),
-                    short(quantile(&beside, 0.99)),
+                    short(beside_p99),
                     short(measured.cpu_ms),
                 ),
             ),
-            ("p99 ≤ 5 ms", Held::of(quantile(&times, 0.99) <= 5.0)),
+            ("p99 ≤ 5 ms", Held::beside(p99, 5.0, beside_p99)),
         );
     }
     Ok(())

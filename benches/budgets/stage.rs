@@ -138,9 +138,7 @@ impl Running {
     pub(crate) async fn start(settings: ReadSettings) -> anyhow::Result<Running> {
         let plan = Plan {
             groups: vec![settings],
-            files: Vec::new(),
-            expires_seconds: None,
-            load: None,
+            look: None,
             readiness: Readiness::Lenient,
             series: SeriesLimits::default(),
             agent: AgentStats::default(),

@@ -213,9 +213,7 @@ fn plan(script: &Script, broker: SocketAddr) -> Plan {
             own_worker: settings.own_worker.clone(),
             ..ReadSettings::default()
         }],
-        files: Vec::new(),
-        expires_seconds: None,
-        load: None,
+        look: None,
         readiness: Readiness::Lenient,
         series: SeriesLimits::default(),
         agent: AgentStats {

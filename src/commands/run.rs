@@ -9,6 +9,7 @@ use crate::commands::exit::Exit;
 use crate::commands::{start, wiring};
 use crate::config::{Config, ConfigFlags};
 use crate::run::agent::{Agent, Plan};
+use crate::run::connections::Look;
 use crate::run::shutdown::{Shutdown, Signals};
 use crate::show::http::HttpLimits;
 use crate::show::view::{AgentStats, BuildInfo, SeriesLimits};
@@ -99,15 +100,15 @@ fn plan(config: &Config, flags: &ConfigFlags) -> Result<Plan, Exit> {
         let (tls, basic_auth) = (web.guard().has_tls(), web.guard().has_users());
         tracing::info!(file = %file.display(), tls, basic_auth, "web configuration in use");
     }
-    let groups = wiring::readers(config).map_err(|mistakes| {
+    let settings = wiring::settings(config).map_err(|mistakes| {
         eprintln!("{mistakes}");
         Exit::Config
     })?;
+    let principals = settings.principals.clone();
+    let look = Look::new(wiring::load_again(flags), settings);
     Ok(Plan {
-        groups,
-        files: wiring::files(config),
-        expires_seconds: wiring::expires_seconds(config),
-        load: Some(wiring::load_again(flags)),
+        groups: look.groups().to_vec(),
+        look: Some(look),
         readiness: config.http.readiness,
         series: SeriesLimits {
             series_max: config.metrics.series_max,
@@ -116,11 +117,7 @@ fn plan(config: &Config, flags: &ConfigFlags) -> Result<Plan, Exit> {
         },
         agent: AgentStats {
             build: build(),
-            principals: config
-                .groups
-                .iter()
-                .filter_map(|group| Some((group.group.clone(), group.principal.clone()?)))
-                .collect(),
+            principals,
             ..AgentStats::default()
         },
         http: HttpLimits::default(),

@@ -59,8 +59,7 @@ fn hidden(properties: &BTreeMap<String, Secret>) -> Properties {
 }
 
 /// The files that the connections depend on. Tokens are read anew for each login.
-#[must_use]
-pub fn files(config: &Config) -> Vec<PathBuf> {
+fn files(config: &Config) -> Vec<PathBuf> {
     let tokens: Vec<&PathBuf> = config
         .groups
         .iter()
@@ -71,27 +70,29 @@ pub fn files(config: &Config) -> Vec<PathBuf> {
     files
 }
 
-/// When the first of the clients' certificates expires, in seconds since the epoch.
-#[must_use]
-pub fn expires_seconds(config: &Config) -> Option<i64> {
-    let groups = config.groups.iter();
-    groups
-        .filter_map(|group| group.certificate_expires_seconds)
-        .min()
+/// What the agent takes, and what it was read from.
+///
+/// # Errors
+/// The key that names are masked with cannot be had.
+pub fn settings(config: &Config) -> Result<Settings, Mistakes> {
+    let groups = || config.groups.iter();
+    let principal = |group: &GroupConfig| Some((group.group.clone(), group.principal.clone()?));
+    Ok(Settings {
+        groups: readers(config)?,
+        files: files(config),
+        principals: groups().filter_map(principal).collect(),
+        expires_seconds: groups()
+            .filter_map(|group| group.certificate_expires_seconds)
+            .min(),
+    })
 }
 
 /// Reads the configuration again as it was read at start.
 #[must_use]
 pub fn load_again(flags: &ConfigFlags) -> Load {
     let flags = flags.clone();
-    Load::new(move || {
-        let loaded = configuration(&flags)?;
-        Ok(Settings {
-            groups: readers(&loaded.config)?,
-            files: files(&loaded.config),
-            expires_seconds: expires_seconds(&loaded.config),
-        })
-    })
+    let load = move || settings(&configuration(&flags)?.config);
+    Load::new(load, own_addresses)
 }
 
 /// The web configuration, where there is one.

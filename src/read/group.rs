@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use evenkeel_core::answers::{Answers, Mode, Role};
-use evenkeel_core::facts::input::Input;
+use evenkeel_core::answers::{Answers, Role};
+use evenkeel_core::facts::input::{Input, Topic, Trouble};
 use tokio::sync::mpsc;
 
+use crate::read::connection::Connection;
 use crate::read::coordinator::{self, Pace, PollCounters, PollHandle, PollSettings};
 use crate::read::counters::ReadCounters;
 use crate::read::kafka::{self, Now, ReadError, ReadSettings, ReaderHandle};
@@ -51,17 +52,25 @@ impl GroupReader {
     /// Asks the coordinator as often as these answers want it.
     pub fn heed(&self, answers: &Answers) {
         self.polls.set_pace(pace(answers));
-        self.polls
-            .describe_every_turn(answers.mode == Mode::NoOffsetsTopic);
+        // Whether the records are hidden, not what mode that makes: where descriptions are
+        // slow, they are all the more wanted.
+        let is_hidden = answers.inputs.iter().any(|input| {
+            let hidden = matches!(input.trouble, Some(Trouble::Denied | Trouble::Missing));
+            input.topic == Topic::Offsets && hidden
+        });
+        self.polls.describe_every_turn(is_hidden);
     }
 
-    /// Goes on with the connection of these settings, from where each topic was read to,
-    /// and with what they say of the worker. The names in them stay what they were.
-    pub fn take(&self, settings: &ReadSettings) {
-        self.topics.reconnect(settings.connection.clone());
-        self.polls.reconnect(settings.connection.clone());
-        self.topics
-            .restate(&settings.worker_settings, settings.own_worker.as_deref());
+    /// Goes on over this connection, from where each topic was read to.
+    pub fn reconnect(&self, connection: &Connection) {
+        self.topics.reconnect(connection.clone());
+        self.polls.reconnect(connection.clone());
+    }
+
+    /// Tells what these settings say of the worker and of this machine. Blocks where
+    /// nobody takes inputs.
+    pub fn restate(&self, settings: &ReadSettings) {
+        self.topics.restate(settings);
     }
 
     /// What the readers of the topics count.

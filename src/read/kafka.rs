@@ -240,10 +240,8 @@ impl ReaderHandle {
 
     /// What stands beside the names that are read is another thing now: told as an input.
     /// Waits where nobody takes inputs.
-    pub fn restate(&self, worker_settings: &[WorkerSetting], own_worker: Option<&str>) {
-        let told = self
-            .watched
-            .restate(&self.emitter, worker_settings, own_worker);
+    pub fn restate(&self, settings: &ReadSettings) {
+        let told = self.watched.restate(&self.emitter, settings);
         if told.is_err() {
             tracing::debug!("settings changed while reading ends");
         }

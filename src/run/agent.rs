@@ -2,7 +2,6 @@
 //! serves it, and ends everything in order.
 
 use std::io;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,6 +18,7 @@ use crate::read::ffi;
 use crate::read::group as reading;
 use crate::read::group::GroupReader;
 use crate::read::kafka::{ReadError, ReadSettings};
+use crate::run::connections::Look;
 use crate::run::reloads::Reloads;
 use crate::run::shutdown::{Ending, Shutdown};
 use crate::run::web::{self, Web};
@@ -43,12 +43,8 @@ const READERS_END_MAX: Duration = Duration::from_secs(3);
 pub struct Plan {
     /// The groups to watch.
     pub groups: Vec<ReadSettings>,
-    /// The files that they depend on.
-    pub files: Vec<PathBuf>,
-    /// When the first of the clients' certificates expires, in seconds since the epoch.
-    pub expires_seconds: Option<i64>,
-    /// Reads them again when one changes; absent where nothing can.
-    pub load: Option<connections::Load>,
+    /// Looks after what their settings were read from; absent where nothing changes.
+    pub look: Option<Look>,
     /// How `/readyz` answers.
     pub readiness: Readiness,
     /// Bounds on what a scrape carries.
@@ -95,11 +91,6 @@ impl Agent {
         let publisher = Arc::new(publisher);
         let mut loops = JoinSet::new();
         let mut readers = Vec::with_capacity(plan.groups.len());
-        let settings = connections::Settings {
-            groups: plan.groups.clone(),
-            files: plan.files,
-            expires_seconds: plan.expires_seconds,
-        };
         for (place, settings) in plan.groups.into_iter().enumerate() {
             let (sender, inputs) = mpsc::channel(INPUTS_MAX);
             let group: Arc<str> = Arc::from(settings.group.as_str());
@@ -116,10 +107,9 @@ impl Agent {
             };
             loops.spawn(watch_group(watcher, inputs, shutdown.ending()));
         }
-        if let Some(load) = plan.load {
+        if let Some(look) = plan.look {
             loops.spawn(connections::follow(
-                load,
-                settings,
+                look,
                 readers,
                 Reloads::new(Arc::clone(&publisher)),
                 connections::LOOK_EVERY,

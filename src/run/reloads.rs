@@ -1,6 +1,7 @@
 //! What came of settings that changed while the agent runs: counts and expiries, told
 //! beside the answers. Whoever reloads something holds one.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use tokio::sync::watch;
@@ -30,6 +31,11 @@ impl Reloads {
     /// Changed settings were refused; those before them stay in use.
     pub fn refused(&self) {
         self.tell(|published| published.agent.reloads.failed += 1);
+    }
+
+    /// Whom the brokers see now, by group.
+    pub fn principals(&self, principals: BTreeMap<String, String>) {
+        self.tell(|published| published.agent.principals = principals);
     }
 
     /// A certificate in use expires then, in seconds since the epoch; `None` where there

@@ -96,6 +96,13 @@ pub fn health(answers: &Answers, now: ArrivalTime) -> Health {
         });
     }
     let by_records = matches!(answers.mode, Mode::Full | Mode::NoPolls);
+    // A right that was given back a moment ago: the records are there, but not read yet.
+    if current && !by_records && reasons.is_empty() {
+        reasons.push(Reason {
+            about: About::All,
+            why: Why::Settling,
+        });
+    }
     if current && by_records && answers.whole_since.is_none() {
         reasons.push(Reason {
             about: About::All,

@@ -58,6 +58,26 @@ fn live_secured() {
 }
 
 #[test]
+fn live_hidden() {
+    run("hidden");
+}
+
+#[test]
+fn live_rights() {
+    run("rights");
+}
+
+#[test]
+fn live_sidecars() {
+    run("sidecars");
+}
+
+#[test]
+fn live_changed() {
+    run("changed");
+}
+
+#[test]
 fn live_namespaces() {
     run("namespaces");
 }

@@ -3,7 +3,7 @@
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use evenkeel_core::facts::input::{InputKind, Settings, Topic, WorkerSetting};
+use evenkeel_core::facts::input::{InputKind, Settings, Topic};
 use evenkeel_core::facts::partition::group_partition;
 
 use super::ReadSettings;
@@ -71,16 +71,15 @@ impl Watched {
             .clone()
     }
 
-    /// What a person or a file says of the worker beside the agent has changed.
-    pub(super) fn restate(
-        &self,
-        emitter: &Emitter,
-        worker_settings: &[WorkerSetting],
-        own_worker: Option<&str>,
-    ) -> Result<(), Stopped> {
+    /// What is said of the worker beside the agent and of this machine has changed.
+    pub(super) fn restate(&self, emitter: &Emitter, new: &ReadSettings) -> Result<(), Stopped> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.settings.worker_settings = worker_settings.to_vec();
-        state.settings.own_worker = own_worker.map(str::to_owned);
+        state
+            .settings
+            .worker_settings
+            .clone_from(&new.worker_settings);
+        state.settings.own_worker.clone_from(&new.own_worker);
+        state.settings.own_addresses.clone_from(&new.own_addresses);
         // Before the first answers it is told with them.
         if state.told.is_some() && state.told.as_ref() != Some(&state.settings) {
             let settings = state.settings.clone();

@@ -52,7 +52,10 @@ fn state<'a>(out: &mut Collected<'a>, group: &'a str, answers: &'a Answers, stat
         .group
         .as_ref()
         .map_or(0, |answer| answer.members.len());
-    out.add(&c::MEMBERS, [group], Value::size(members));
+    // While members join and nothing told who was in before, their number is not known.
+    if answers.group.is_some() || matches!(state, GroupState::Dead | GroupState::Empty) {
+        out.add(&c::MEMBERS, [group], Value::size(members));
+    }
     let Some(answer) = &answers.group else { return };
     if let Some(generation) = answer.generation {
         let generation = Value::Whole(i64::from(generation));

@@ -137,6 +137,20 @@ fn the_engine_has_the_last_word() {
     );
 }
 
+/// For a moment after a right is given back: no input has anything wrong, and descriptions
+/// still stand in for the records.
+#[test]
+fn nobody_is_trusted_who_has_not_read_the_records() {
+    for mode in [Mode::NoOffsetsTopic, Mode::TopicsOnly] {
+        let mut answers = world();
+        answers.mode = mode;
+        assert_eq!(
+            reasons(&answers, NOW),
+            (true, false, vec![(None, "settling")])
+        );
+    }
+}
+
 #[test]
 fn a_hole_in_the_history_costs_trust_only() {
     let mut answers = world();

@@ -13,7 +13,7 @@ use evenkeel::commands::demo::broker::{Broker, GroupMember, GroupSpec, Record, T
 use evenkeel_core::facts::partition::group_partition;
 use evenkeel_core::wire::encode::{self, AssignmentSpec, SubscriptionSpec, topics};
 use evenkeel_core::wire::group_record::{GroupMetadata, Member};
-use evenkeel_testbed::{request, wait_until};
+use evenkeel_testbed::{now_ms, request, wait_until};
 
 const OFFSETS: &str = "__consumer_offsets";
 const OFFSETS_PARTITIONS: i32 = 5;
@@ -27,11 +27,6 @@ pub(super) struct Cluster {
 
 /// A member's worker and what it owns, as keys: `foo`, `foo-0`.
 type Owner<'a> = (&'a str, &'a [&'a str]);
-
-fn now_ms() -> i64 {
-    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    i64::try_from(since.unwrap().as_millis()).unwrap()
-}
 
 fn items<'a>(keys: &[&'a str]) -> encode::Items<'a> {
     encode::items_of(keys.iter().map(|key| match key.rsplit_once('-') {

@@ -14,6 +14,8 @@ use crate::story::rounds::Round;
 impl State {
     /// A round is settled: tells it and counts it.
     pub(super) fn settled(&mut self, round: Round) {
+        let completed = matches!(round.outcome, Some((Outcome::Completed, _)));
+        self.ownership.settled(round.generation, completed);
         self.count_round(&round);
         self.changes.push(Change::Settled(Box::new(round)));
     }

@@ -44,7 +44,7 @@ impl State {
             PollAnswer::Failed(trouble) => return self.polled.failed(*trouble),
             PollAnswer::Listed(state) => self.polled.listed(*state),
             PollAnswer::Described(description) => {
-                self.polled.described(description.state);
+                self.polled.described(description.state, polled.asked);
                 let Some(stand_in) = self.polled.stand_in_mut() else {
                     self.polled.answered(polled.asked);
                     return;
@@ -99,6 +99,7 @@ impl State {
                     &self.protocol,
                     self.group.seen_from,
                     self.clock.arrived,
+                    offsets.confirmed(),
                 );
                 self.polled.begin_stand_in(from);
             }
@@ -121,6 +122,9 @@ impl State {
         match self.mode() {
             Mode::NoOffsetsTopic => {
                 let stand_in = self.polled.stand_in()?;
+                if !stand_in.is_known {
+                    return None;
+                }
                 let newest = stand_in.newest.as_ref();
                 let dead = self.polled.state() == Some(PolledState::Dead);
                 Some(Sight {
@@ -163,9 +167,10 @@ impl State {
 
     /// What can be seen now.
     pub(super) fn mode(&self) -> Mode {
-        let polls = self.polls_current();
         // Until the records are read after a right was granted, descriptions go on.
         let hidden = self.polled.stand_in().is_some();
+        let polls =
+            self.polls_current() && (!hidden || self.is_recent(self.polled.members_known()));
         let seen = |topic| {
             let progress = self.progress.of(topic);
             progress.trouble().is_none() && progress.confirmed().is_some()

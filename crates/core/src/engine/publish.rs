@@ -43,7 +43,11 @@ pub(super) fn answers(state: &State) -> Answers {
             .map(|topic| input(state, topic, needs(topic)))
             .collect(),
         polls: PollsAnswer {
-            confirmed: state.polled.confirmed(),
+            confirmed: if mode == Mode::NoOffsetsTopic {
+                state.polled.members_known()
+            } else {
+                state.polled.confirmed()
+            },
             trouble: state.polled.trouble(),
             needed: mode == Mode::NoOffsetsTopic,
         },
@@ -55,7 +59,7 @@ pub(super) fn answers(state: &State) -> Answers {
             None
         },
         group: sight.as_ref().and_then(|sight| group(state, sight)),
-        state: sight.as_ref().map(|sight| live_state(state, sight)),
+        state: live_state(state, sight.as_ref()),
         own: sight.as_ref().and_then(|sight| own(state, sight)),
         configured: state.is_current(Topic::Config).then(|| configured(state)),
         deadline,
@@ -182,13 +186,13 @@ fn is_fresh(state: &State, mode: Mode) -> bool {
 
 /// The state at this moment: by the newest answer of the coordinator where that shows a
 /// rebalance, else as the newest record left it.
-fn live_state(state: &State, sight: &Sight<'_>) -> GroupState {
+fn live_state(state: &State, sight: Option<&Sight<'_>>) -> Option<GroupState> {
     // What is polled of a group of another type is not Connect's.
     let is_ours = state.polls_current() && !state.findings.stands(Finding::ForeignGroup);
     match state.polled.state().filter(|_| is_ours) {
-        Some(PolledState::PreparingRebalance) => GroupState::PreparingRebalance,
-        Some(PolledState::CompletingRebalance) => GroupState::CompletingRebalance,
-        _ => sight.state,
+        Some(PolledState::PreparingRebalance) => Some(GroupState::PreparingRebalance),
+        Some(PolledState::CompletingRebalance) => Some(GroupState::CompletingRebalance),
+        _ => sight.map(|sight| sight.state),
     }
 }
 

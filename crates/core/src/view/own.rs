@@ -1,5 +1,6 @@
 //! Which member is the worker beside the agent.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use crate::answers::Role;
@@ -18,11 +19,13 @@ pub fn member<'a>(settings: &Settings, group: &'a GroupSnapshot) -> Option<&'a A
             .as_deref()
             .is_some_and(|own| own == &*member.worker)
     };
+    let own: Vec<IpAddr> = settings
+        .own_addresses
+        .iter()
+        .filter_map(|own| address(own))
+        .collect();
     let here = |member: &&Arc<Member>| {
-        settings
-            .own_addresses
-            .iter()
-            .any(|address| **address == *member.client_host)
+        address(&member.client_host).is_some_and(|address| own.contains(&address))
     };
     let only = |mut members: Vec<&'a Arc<Member>>| match members.len() {
         1 => members.pop(),
@@ -34,6 +37,14 @@ pub fn member<'a>(settings: &Settings, group: &'a GroupSnapshot) -> Option<&'a A
         0 => only(group.members.iter().filter(named).collect()),
         _ => only(neighbours.into_iter().filter(named).collect()),
     }
+}
+
+/// An address, however it is written: Java writes all groups of an IPv6 address, and the
+/// interface behind a `%`.
+fn address(text: &str) -> Option<IpAddr> {
+    let text = text.split_once('%').map_or(text, |(address, _)| address);
+    let address: IpAddr = text.parse().ok()?;
+    Some(address.to_canonical())
 }
 
 /// What part the member has: all sidecars that read the same record say the same, without
@@ -56,5 +67,25 @@ pub fn role(group: &GroupSnapshot, own: &Member) -> Role {
         Role::Deputy
     } else {
         Role::Member
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_address_is_written_in_many_ways() {
+        for (java, rust) in [
+            ("10.0.0.7", "10.0.0.7"),
+            ("fd00:0:0:0:0:0:0:7", "fd00::7"),
+            ("fe80:0:0:0:0:0:0:7%eth0", "fe80::7"),
+            ("::ffff:10.0.0.7", "10.0.0.7"),
+        ] {
+            assert!(address(java).is_some());
+            assert_eq!(address(java), address(rust));
+        }
+        assert_eq!(address("worker-a"), None);
+        assert_ne!(address("10.0.0.7"), address("10.0.0.8"));
     }
 }

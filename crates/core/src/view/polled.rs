@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::facts::input::Trouble;
-use crate::facts::observation::GroupSnapshot;
+use crate::facts::observation::{GroupSnapshot, Member};
 use crate::facts::poll::PolledState;
 use crate::facts::time::{ArrivalTime, EventTime};
 use crate::view::protocol::ProtocolView;
@@ -17,6 +17,8 @@ use crate::view::unassigned::Ownership;
 pub struct PolledView {
     /// When the newest question that was answered was sent.
     confirmed: Option<ArrivalTime>,
+    /// When the newest question for a description that was answered was sent.
+    described: Option<ArrivalTime>,
     /// Why there is no answer now.
     trouble: Option<Trouble>,
     /// The state in the newest answer that named one; `None` once a listing showed that a
@@ -48,9 +50,14 @@ pub struct StandIn {
     pub leader_changes: u64,
     /// When the group was last described.
     last_described: Option<EventTime>,
+    /// Whether it is known who is in the group: it was described at rest, or a record said
+    /// so. While members only join, a description does not tell.
+    pub is_known: bool,
     /// When the records were found to be hidden: only what is read of them since then is
     /// newer than the descriptions.
     began: Option<ArrivalTime>,
+    /// When the records were last proven to be read to their end, where any were.
+    known_at: Option<ArrivalTime>,
 }
 
 // === impl PolledView ===
@@ -75,8 +82,20 @@ impl PolledView {
     }
 
     /// The coordinator described the group.
-    pub fn described(&mut self, state: PolledState) {
+    pub fn described(&mut self, state: PolledState, asked: ArrivalTime) {
         self.state = Some(state);
+        self.described = self.described.max(Some(asked));
+    }
+
+    /// When members were last known for sure: by a description, the only question that
+    /// tells them, or by the records before they were hidden.
+    #[must_use]
+    pub fn members_known(&self) -> Option<ArrivalTime> {
+        let by_records = self
+            .stand_in
+            .as_ref()
+            .and_then(|stand_in| stand_in.known_at);
+        self.described.max(by_records)
     }
 
     /// The state of the group, where polls know it better than records.
@@ -150,9 +169,15 @@ impl StandIn {
         protocol: &ProtocolView,
         seen_from: Option<i64>,
         began: Option<ArrivalTime>,
+        read: Option<ArrivalTime>,
     ) -> Self {
         Self {
             began,
+            known_at: read.filter(|_| newest.is_some()),
+            is_known: newest.is_some(),
+            between: newest
+                .as_deref()
+                .map(|record| (record.recorded, record.recorded)),
             newest,
             ownership: ownership.clone(),
             protocol: protocol.clone(),
@@ -170,6 +195,7 @@ impl StandIn {
     /// Takes a description of the group at rest.
     pub fn apply(&mut self, now: GroupSnapshot) {
         let described_before = self.last_described.replace(now.recorded);
+        self.is_known = true;
         let before = self.newest.as_deref();
         if before.is_some_and(|before| is_same(before, &now)) {
             return;
@@ -185,19 +211,28 @@ impl StandIn {
 
     /// The group is no Connect group any more: nobody owns anything.
     pub fn group_gone(&mut self, seen: EventTime) {
+        self.is_known = true;
         if let Some(newest) = self.newest.take() {
             self.ownership.group_gone(&newest, seen);
         }
     }
 }
 
-/// Whether two descriptions show the same round: the same members, each told the same.
+/// Whether two descriptions, or a record and a description, show the same round: the same
+/// members, each saying and told the same.
 fn is_same(before: &GroupSnapshot, now: &GroupSnapshot) -> bool {
-    before.protocol == now.protocol
+    let round = |group: &GroupSnapshot| {
+        let said = (group.delay_ms, group.config_offset, group.error);
+        (group.protocol, group.leader.clone(), said)
+    };
+    let is_same_member = |(old, new): (&Arc<Member>, &Arc<Member>)| {
+        let told = |member: &Member| (member.id.clone(), member.url.clone());
+        told(old) == told(new)
+            && old.claim == new.claim
+            && old.assigned == new.assigned
+            && old.revoked == new.revoked
+    };
+    round(before) == round(now)
         && before.members.len() == now.members.len()
-        && before
-            .members
-            .iter()
-            .zip(&now.members)
-            .all(|(old, new)| old.id == new.id && old.fingerprint == new.fingerprint)
+        && before.members.iter().zip(&now.members).all(is_same_member)
 }

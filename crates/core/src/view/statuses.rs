@@ -31,8 +31,7 @@ type Runs = Vec<Run>;
 /// Statuses with one generation by one worker, without a long pause between them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Run {
-    /// When they were written: the first that were read. What is inside a window stays
-    /// inside, however much is read after it.
+    /// When they were written: the earliest of them, in order.
     seen: Vec<EventTime>,
     /// The earliest and the latest of all.
     first: EventTime,
@@ -164,8 +163,10 @@ fn note(runs: &mut Runs, at: EventTime) {
     if let Some(run) = runs.iter_mut().find(near) {
         run.first = run.first.min(at);
         run.last = run.last.max(at);
-        if run.seen.len() < PROOF_RUN_SEEN_MAX && !run.seen.contains(&at) {
-            run.seen.push(at);
+        // The earliest, whatever partition was read first.
+        if let Err(place) = run.seen.binary_search(&at) {
+            run.seen.insert(place, at);
+            run.seen.truncate(PROOF_RUN_SEEN_MAX);
         }
         return;
     }

@@ -34,6 +34,10 @@ pub struct Ownership {
     /// claims show that nobody applied that record.
     #[serde(with = "crate::facts::pairs")]
     handed_out: BTreeMap<WorkItem, Left>,
+    /// Items of which it is not settled whether their owner ever took them: the generation
+    /// that handed them out, and how they left their owner if it did.
+    #[serde(with = "crate::facts::pairs")]
+    undecided: BTreeMap<WorkItem, (i32, Left)>,
 }
 
 /// How an item left its owner.
@@ -63,6 +67,16 @@ pub struct Unassigned {
     pub last_owner: Option<Arc<str>>,
 }
 
+/// What a record says of an item that its owner no longer has.
+enum Parted {
+    /// How it left.
+    So(Left),
+    /// The owner never took it: the older reason holds.
+    Never,
+    /// So, if the round that handed it out was completed; not settled yet.
+    IfTaken(Left),
+}
+
 /// What the reasons are read from, beside ownership itself.
 #[derive(Debug, Clone, Copy)]
 pub struct Evidence<'a> {
@@ -90,6 +104,7 @@ impl Ownership {
         took: Option<bool>,
     ) {
         let handed_out = std::mem::take(&mut self.handed_out);
+        let handed_out_by = before.map_or(-1, |before| before.generation);
         let before = before
             .map(|before| before.members.as_slice())
             .unwrap_or_default();
@@ -112,9 +127,14 @@ impl Ownership {
         }
         for old in gone_or_changed() {
             for item in old.told.iter().filter(|item| self.owners.of(**item) == 0) {
-                // An owner that never took the item leaves the older reason standing.
-                let left =
-                    left_owner(*item, old, now, took).or_else(|| handed_out.get(item).cloned());
+                let left = match left_owner(*item, old, now, took) {
+                    Parted::So(left) => Some(left),
+                    Parted::Never => handed_out.get(item).cloned(),
+                    Parted::IfTaken(left) => {
+                        self.undecided.insert(*item, (handed_out_by, left));
+                        handed_out.get(item).cloned()
+                    }
+                };
                 if let Some(left) = left {
                     self.left.insert(*item, left);
                 }
@@ -145,6 +165,11 @@ impl Ownership {
                     .entry(*item)
                     .or_insert_with(|| Left::new(UnassignedReason::Revoked, now, new));
             }
+            if !self.undecided.is_empty() {
+                for item in &new.told {
+                    self.undecided.remove(item);
+                }
+            }
             if self.left.is_empty() {
                 continue;
             }
@@ -152,6 +177,22 @@ impl Ownership {
                 if let Some(left) = self.left.remove(item) {
                     self.handed_out.insert(*item, left);
                 }
+            }
+        }
+    }
+
+    /// A round is settled: whether its members took what it handed them is known now,
+    /// however late the proof was read.
+    pub fn settled(&mut self, generation: i32, completed: bool) {
+        if self.undecided.is_empty() {
+            return;
+        }
+        let undecided = std::mem::take(&mut self.undecided);
+        for (item, (handed_out_by, left)) in undecided {
+            if handed_out_by != generation {
+                self.undecided.insert(item, (handed_out_by, left));
+            } else if completed && self.owners.of(item) == 0 {
+                self.left.insert(item, left);
             }
         }
     }
@@ -173,6 +214,7 @@ impl Ownership {
         }
         self.owners.clear();
         self.handed_out.clear();
+        self.undecided.clear();
     }
 
     /// Drops what is remembered of items that are neither configured nor owned, once
@@ -282,34 +324,38 @@ impl Left {
     }
 }
 
-/// How `item`, told to `owner` by the record before, left it by the record `now`; `None`
-/// when the owner never took it, so that the older reason holds.
+/// How `item`, told to `owner` by the record before, left it by the record `now`. `took`
+/// says whether that record before is proven to have been applied, or not.
 fn left_owner(
     item: WorkItem,
     owner: &Arc<Member>,
     now: &GroupSnapshot,
     took: Option<bool>,
-) -> Option<Left> {
-    let reason = match now.member(&owner.id) {
-        None => UnassignedReason::Lost,
-        Some(present) => match &present.claim {
-            // A process that had nothing and was just told: did it ever take it?
-            Claim::Nothing
-                if owner.claim == Claim::Nothing
-                    && took != Some(true)
-                    && sets::contains(&owner.assigned, item) =>
-            {
-                return None;
-            }
-            Claim::Nothing => UnassignedReason::Dropped,
-            Claim::Items(claimed) if sets::contains(claimed, item) => UnassignedReason::Revoked,
-            Claim::Items(_) if sets::contains(&owner.assigned, item) => return None,
-            Claim::Items(_) => UnassignedReason::Dropped,
-            Claim::Unsaid if now.error == Some(AssignmentError::ConfigMismatch) => {
-                UnassignedReason::Mismatch
-            }
-            Claim::Unsaid => UnassignedReason::Unknown,
-        },
+) -> Parted {
+    let left = |reason| Left::new(reason, now, owner);
+    let Some(present) = now.member(&owner.id) else {
+        return Parted::So(left(UnassignedReason::Lost));
     };
-    Some(Left::new(reason, now, owner))
+    match &present.claim {
+        // A process that had nothing and was just told: did it ever take it?
+        Claim::Nothing
+            if owner.claim == Claim::Nothing && sets::contains(&owner.assigned, item) =>
+        {
+            match took {
+                Some(true) => Parted::So(left(UnassignedReason::Dropped)),
+                Some(false) => Parted::Never,
+                None => Parted::IfTaken(left(UnassignedReason::Dropped)),
+            }
+        }
+        Claim::Nothing => Parted::So(left(UnassignedReason::Dropped)),
+        Claim::Items(claimed) if sets::contains(claimed, item) => {
+            Parted::So(left(UnassignedReason::Revoked))
+        }
+        Claim::Items(_) if sets::contains(&owner.assigned, item) => Parted::Never,
+        Claim::Items(_) => Parted::So(left(UnassignedReason::Dropped)),
+        Claim::Unsaid if now.error == Some(AssignmentError::ConfigMismatch) => {
+            Parted::So(left(UnassignedReason::Mismatch))
+        }
+        Claim::Unsaid => Parted::So(left(UnassignedReason::Unknown)),
+    }
 }

@@ -180,3 +180,108 @@ fn the_own_worker_and_its_part() {
         );
     }
 }
+
+/// Started while members join: who is in the group is told by no description yet. Not
+/// known is not zero, and not dead.
+#[test]
+fn joining_members_are_not_known_before_the_group_is_at_rest() {
+    check(
+        "0.0 access offsets denied
+         0.0 config connector foo
+         0.1 ends
+         0.2 poll preparing
+         0.2 mode
+         0.3 show
+         0.5 poll listed none
+         0.5 mode
+         0.6 poll stable sessioned a off=1 | a: claim=foo
+         0.6 mode",
+        "mode no_offsets_topic fresh state preparing_rebalance owners unknown
+         no group
+         counted
+         mode no_offsets_topic fresh state unknown owners unknown
+         mode no_offsets_topic fresh state stable",
+    );
+}
+
+/// A list says nothing of members: what was described long ago is not current by it.
+#[test]
+fn a_list_keeps_no_description_fresh() {
+    check(
+        "0.0 access offsets denied
+         0.0 config connector foo
+         0.1 ends
+         0.2 poll stable sessioned a off=1 | a: claim=foo
+         0.2 mode
+         29.0 ends
+         29.0 poll listed none
+         29.0 mode
+         31.0 poll listed none
+         31.0 mode
+         32.0 poll stable sessioned a off=1 | a: claim=foo
+         32.0 mode",
+        "mode no_offsets_topic fresh state stable
+         mode no_offsets_topic fresh state stable
+         mode topics_only fresh state unknown owners unknown
+         mode no_offsets_topic fresh state stable",
+    );
+}
+
+/// The first description after a record shows the same round: its delay runs on, and
+/// nothing has happened.
+#[test]
+fn a_description_of_the_same_round_is_no_news() {
+    check(
+        "0.0 config connector foo
+         0.0 config tasks foo 2
+         0.1 ends
+         1.0 group 7 sessioned a off=4 | a: claim=foo,foo-0 | c: claim=foo-1
+         2.0 group 8 sessioned a off=4 delay=300000 | a: claim=foo,foo-0
+         2.1 ends
+         5.0 access offsets denied
+         6.0 poll stable sessioned a off=4 delay=300000 | a: claim=foo,foo-0
+         6.1 ends
+         6.1 show",
+        "incarnation 1 from generation 7
+         gen 7 completed by rule 7
+         stable ? sessioned led by a
+         a owns foo,foo-0
+         unassigned foo-1 lost since 2 of c
+         deadline 302 lost
+         counted completed=1",
+    );
+}
+
+/// A leader that changes while the records are hidden is counted when it is described, and
+/// not again when its record is read.
+#[test]
+fn a_leader_that_changed_unseen_is_counted_once() {
+    check(
+        "0.0 config connector foo
+         0.0 config tasks foo 1
+         0.1 ends
+         1.0 live
+         1.0 group 7 sessioned a off=3 | a: claim=foo | c: claim=foo-0
+         1.1 poll listed none
+         1.1 ends
+         5.0 access offsets denied
+         6.0 poll stable sessioned a off=3 | a: claim=foo | c: claim=foo-0
+         6.5 poll stable sessioned c off=3 | c: claim=foo-0
+         6.6 ends
+         6.6 show
+         7.0 access offsets ok
+         6.4 group 8 sessioned c off=3 | c: claim=foo-0
+         7.1 ends
+         7.2 show",
+        "incarnation 1 from generation 7
+         stable ? sessioned led by c
+         c owns foo-0
+         unassigned foo lost since 6.5 of a
+         counted leaders=1
+         gen 7 completed by rule 7
+         stable 8 sessioned led by c
+         c owns foo-0
+         unassigned foo lost since 6.4 of a
+         counted completed=1 leaders=1",
+    );
+}

@@ -359,3 +359,35 @@ fn what_commits_name_is_bounded_in_all() {
             .any(|found| found.finding == "tasks_beyond_limit")
     );
 }
+
+/// A worker took what it was handed, lost its coordinator and comes back with nothing: the
+/// proof that it took it is a status, and whether that is read before the next record or
+/// after it makes no difference.
+#[test]
+fn a_proof_read_late_gives_the_same_reason() {
+    let status = "1.5 status foo-0 RUNNING a 1";
+    let first = "1.0 group 1 sessioned a off=3 | a: claim=none add=foo,foo-0";
+    let second = "9.0 group 2 sessioned a off=3 delay=300000 | a: claim=none";
+    let told = "incarnation 1 from generation 1
+         gen 1 completed by rule 4
+         stable 2 sessioned led by a
+         a owns
+         unassigned foo dropped since 9 of a
+         unassigned foo-0 dropped since 9 of a
+         deadline 309 lost
+         counted completed=1 revoked.connector.dropped=1 revoked.task.dropped=1 assigned.connector=1 assigned.task=1";
+    for order in [[first, status, second], [first, second, status]] {
+        check(
+            &format!(
+                "0.0 config connector foo
+                 0.0 config tasks foo 1
+                 0.1 ends
+                 {}
+                 9.1 ends
+                 9.2 show",
+                order.join("\n")
+            ),
+            told,
+        );
+    }
+}

@@ -140,11 +140,12 @@ fn names(rights: &[Right]) -> String {
     names.collect::<Vec<_>>().join(", ")
 }
 
-/// What a reason names of a right: the topic or group.
-fn name(right: &Right) -> &str {
+/// How a reason that misses a right begins.
+fn name(right: &Right) -> String {
     match &right.resource {
-        Resource::Topic(name) | Resource::Group(name) => name,
-        Resource::Cluster => "cluster",
+        Resource::Topic(name) => format!("{name} may not be read"),
+        Resource::Group(name) => format!("group {name} may not be described"),
+        Resource::Cluster => "cluster".to_owned(),
     }
 }
 
@@ -153,6 +154,7 @@ fn trusted(agent: &Agent, what: &str, comparison: &mut Comparison) -> anyhow::Re
     let began = Instant::now();
     seen(agent, what)?;
     let after = began.elapsed();
+    // Whoever is trusted has all modes behind him: there is no moment between.
     comparison.equal(&format!("{what}: mode"), &"full".to_owned(), &agent.mode()?);
     comparison.equal(&format!("{what}: trust"), &Some(1.0), &agent.series(TRUST)?);
     eprintln!("  {what}: seen after {after:?}");
@@ -186,10 +188,10 @@ fn told(
     })?;
     let denied = denied()?;
     let named = lost.iter().filter(|right| {
-        let right = [name(right), right.operation.as_str(), AGENT_USER];
+        let words = [name(right), right.operation.clone(), AGENT_USER.to_owned()];
         denied
             .iter()
-            .any(|text| right.iter().all(|word| text.contains(word)))
+            .any(|text| words.iter().all(|word| text.contains(word)))
     });
     let missed = format!("{what}: named in {denied:?}");
     comparison.equal(&missed, &expected, &named.count());
