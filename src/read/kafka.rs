@@ -117,7 +117,10 @@ pub fn mistakes(connection: &Connection) -> Vec<ReadError> {
     // The topics differ in nothing that a user sets: the first to fail says it all.
     let mut topics = Topic::ALL.into_iter();
     let together = topics.find_map(|topic| client::create(connection, topic).err());
-    together.or_else(|| no_token(connection)).into_iter().collect()
+    together
+        .or_else(|| no_token(connection))
+        .into_iter()
+        .collect()
 }
 
 /// A login by a token that cannot be had: no mistake to librdkafka, which would wait for

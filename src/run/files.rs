@@ -36,7 +36,7 @@ enum Seen {
     /// A file, or a folder of them.
     There {
         stamps: Vec<Stamp>,
-        /// A hash of what is not read.
+        /// A hash of the names, of those also that are not read.
         names: u128,
         content: u128,
     },
@@ -126,7 +126,7 @@ fn look(path: &Path, before: Option<&Seen>) -> Seen {
     })
 }
 
-/// The stamp of a file, or of the first files in a folder, and a hash of all names there.
+/// The stamp of a file, or of the first files in a folder, and a hash of all their names.
 fn stamps(path: &Path) -> io::Result<(Vec<Stamp>, u128)> {
     let metadata = fs::metadata(path)?;
     let mut hasher = SipHasher13::new();
@@ -145,16 +145,15 @@ fn stamps(path: &Path) -> io::Result<(Vec<Stamp>, u128)> {
     }
     // A folder lists its entries in an order of its own, which may change.
     entries.sort_unstable();
-    for entry in &entries {
-        entry.hash(&mut hasher);
-    }
     let mut stamps = Vec::new();
     for entry in entries {
-        if stamps.len() == FOLDER_FILES_MAX {
-            break;
-        }
         match fs::metadata(&entry) {
-            Ok(metadata) if metadata.is_file() => stamps.push(Stamp::of(&entry, &metadata)),
+            Ok(metadata) if metadata.is_file() => {
+                entry.hash(&mut hasher);
+                if stamps.len() < FOLDER_FILES_MAX {
+                    stamps.push(Stamp::of(&entry, &metadata));
+                }
+            }
             // Folders in a folder, and what vanished meanwhile.
             Ok(_) => {}
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}

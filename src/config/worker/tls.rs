@@ -76,9 +76,9 @@ fn spoken(settings: &mut Settings<'_>, over: Over<'_>, out: &mut Translated) {
 /// What the worker would not do, and the agent does where the broker asks for it.
 fn warn(settings: &mut Settings<'_>, name: &str, found: &Found, told: &str) {
     let source = &found.source;
-    settings
-        .warnings
-        .push(format!("{source}: {name} says {told} where the broker asks for it"));
+    settings.warnings.push(format!(
+        "{source}: {name} says {told} where the broker asks for it"
+    ));
 }
 
 /// Names of cipher suites as OpenSSL writes them. Those of TLS 1.3 have no property: all

@@ -82,7 +82,9 @@ pub(super) async fn log_in(
 async fn secrets(login: &Login, files: &Files) -> Result<Secrets, AskError> {
     let login = login.clone();
     let looking = files.read(move || login.secrets(WallTime::now()));
-    let secrets = looking.await.map_err(|Unread| AskError::Sasl("no secrets"))?;
+    let secrets = looking
+        .await
+        .map_err(|Unread| AskError::Sasl("no secrets"))?;
     Ok(secrets?)
 }
 

@@ -73,11 +73,7 @@ impl Connection {
         timeout(OPEN_TIMEOUT, opening).await.map_err(timed_out)?
     }
 
-    async fn open_slowly(
-        reach: &Reach,
-        address: &Address,
-        now: &Now,
-    ) -> Result<Self, AskError> {
+    async fn open_slowly(reach: &Reach, address: &Address, now: &Now) -> Result<Self, AskError> {
         let mut connection = Self {
             stream: reach.connect(address).await?,
             address: address.clone(),

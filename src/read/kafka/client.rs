@@ -5,6 +5,7 @@ mod tests;
 mod tokens;
 mod words;
 
+use std::fs;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
@@ -114,9 +115,27 @@ pub(super) fn create_for(
         said: Mutex::new(None),
         tokens: Tokens::of(connection),
     };
+    plain_files(properties)?;
     config(properties, topic)?
         .create_with_context(context)
         .map_err(|error| read_error(properties, &error))
+}
+
+/// librdkafka opens what it is told to, and a pipe holds up whoever opens it.
+fn plain_files(properties: &Properties) -> Result<(), ReadError> {
+    for (name, value) in properties {
+        let named = name.ends_with(".location").then(|| fs::metadata(&value.0));
+        if let Some(Ok(about)) = named
+            && !about.is_file()
+            && !about.is_dir()
+        {
+            return Err(ReadError::Property {
+                name: name.clone(),
+                reason: "names no regular file".to_owned(),
+            });
+        }
+    }
+    Ok(())
 }
 
 /// Polls a client, and gives it the token that it asked for meanwhile.

@@ -63,7 +63,10 @@ async fn topics_and_polls_say_the_same_by_the_wall_clock() {
         ("security.protocol", "sasl_plaintext"),
         ("sasl.mechanism", "OAUTHBEARER"),
         ("enable.sasl.oauthbearer.unsecure.jwt", "True"),
-        ("sasl.oauthbearer.config", "principal=ada extension_trace=x1"),
+        (
+            "sasl.oauthbearer.config",
+            "principal=ada extension_trace=x1",
+        ),
     ];
     let _polls = poll(connection(fake.listen().await, &sasl));
     check(&first(&seen).await);

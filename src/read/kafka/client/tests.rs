@@ -257,8 +257,19 @@ fn a_reason_is_whole_or_not_told() {
     assert!(whole.contains("ssl.ca.location failed"), "{whole}");
     let short = ("ssl.key.password", "fail");
     let told = mistakes(&settings(&[ssl, file, short]).connection)[0].to_string();
-    assert_eq!(
-        told,
-        "kafka client not created: not taken: ssl.ca.location"
-    );
+    assert_eq!(told, "kafka client not created: not taken: ssl.ca.location");
+}
+
+#[test]
+fn what_is_no_regular_file_is_not_opened() {
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("pipe");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.unwrap().success());
+    let ssl = ("security.protocol", "SSL");
+    for name in ["ssl.ca.location", "ssl.key.location"] {
+        let told = mistakes(&settings(&[ssl, (name, pipe.to_str().unwrap())]).connection);
+        let expected = format!("property {name}: names no regular file");
+        assert_eq!(told[0].to_string(), expected);
+    }
 }
