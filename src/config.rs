@@ -28,7 +28,7 @@ pub use flags::ConfigFlags;
 pub use groups::Origin;
 pub use load::{Loaded, Override, Sources, load};
 pub use mistake::{Mistake, Mistakes};
-pub use properties::{Judge, Properties};
+pub use properties::{Judge, Properties, is_open};
 pub use reference::{markdown, sample};
 pub use refused::refused;
 pub use secret::Secret;

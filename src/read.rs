@@ -11,3 +11,4 @@ pub mod group;
 pub mod kafka;
 pub mod mask;
 pub mod token;
+pub mod wall;

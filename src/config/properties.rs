@@ -39,6 +39,12 @@ const OPEN: [&str; 16] = [
 /// A secret is a line or a key, never a data set.
 const FILE_BYTES_MAX: u64 = 1024 * 1024;
 
+/// Whether the values of this property may be shown.
+#[must_use]
+pub fn is_open(name: &str) -> bool {
+    OPEN.contains(&name)
+}
+
 /// Judges a connection as librdkafka would take it: which property will not do, or `None`
 /// for all of them together, and why. The reasons hold no value.
 pub type Judge = fn(&ConnectionConfig) -> Vec<(Option<String>, String)>;
@@ -64,8 +70,9 @@ impl Properties {
         self.map.is_empty()
     }
 
-    /// Names and values as librdkafka takes them, references looked up now: once, when the
-    /// agent starts. A secret that changes later needs a restart.
+    /// Names and values as librdkafka takes them, references looked up now: when the agent
+    /// starts, and again when a file that the connections are made from has changed. A
+    /// variable is what it was when the agent started.
     ///
     /// # Errors
     ///
@@ -159,7 +166,7 @@ impl Properties {
     pub(super) fn shown<'a>(name: &str, value: &'a Secret) -> &'a str {
         // A reference tells where a secret is, not what it is.
         let is_reference = value.expose().starts_with("${") && value.expose().ends_with('}');
-        if OPEN.contains(&name) || is_reference {
+        if is_open(name) || is_reference {
             value.expose()
         } else {
             HIDDEN

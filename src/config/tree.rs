@@ -42,7 +42,9 @@ section! {
         /// by that library. A value may hold ${env:NAME} or ${file:/path} (the whole file,
         /// without its last line end), so that no secret has to stand here; $${ is a plain ${.
         /// The agent needs READ and DESCRIBE on three topics and never joins a group.
-        /// Properties that would change that are refused.
+        /// Properties that would change that are refused. Files that they name or refer to
+        /// are watched: reading goes on over new connections when one has changed. This
+        /// file and the environment are read at start alone.
         properties: Properties = Properties::default() => "sasl.password: ${env:KAFKA_PASSWORD}";
         /// A file with the token for the SASL mechanism OAUTHBEARER, read anew for each
         /// login, as Kubernetes keeps one fresh for a service account.
@@ -55,7 +57,8 @@ section! {
     pub struct GroupTree {
         /// The properties file of the worker beside this agent: connection, TLS, SASL, group,
         /// topics and timings come from it, and from CONNECT_* variables over it, where
-        /// nothing here says otherwise. docs/worker-file.md tells what is read.
+        /// nothing here says otherwise. docs/worker-file.md tells what is read, and what of a
+        /// change is taken up without a restart.
         worker_properties: Option<String> = None => "/etc/kafka/connect-distributed.properties";
         /// The workers' group.id.
         group: String = String::new() => "connect-cluster";
@@ -126,7 +129,8 @@ section! {
         mask_names: bool = false => "true";
         /// The file with the key that the codes are made with, the same for all sidecars of a
         /// cluster: at least 16 characters, its last line end left out. Without one the
-        /// group.id serves, and whoever knows it can test a guessed name.
+        /// group.id serves, and whoever knows it can test a guessed name. Read at start
+        /// alone.
         mask_key_file: Option<String> = None => "/etc/evenkeel/mask.key";
     }
 }

@@ -22,6 +22,16 @@ pub struct Connection {
 #[derive(Clone, PartialEq, Eq)]
 pub struct Hidden(pub String);
 
+/// Yes or no as librdkafka writes them, whatever the case; `None` for anything else.
+#[must_use]
+pub fn flag(text: &str) -> Option<bool> {
+    match text.trim().to_ascii_lowercase().as_str() {
+        "true" | "t" | "1" => Some(true),
+        "false" | "f" | "0" => Some(false),
+        _ => None,
+    }
+}
+
 // === impl Hidden ===
 
 impl fmt::Debug for Hidden {

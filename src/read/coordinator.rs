@@ -22,7 +22,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use evenkeel_core::facts::input::Input;
 use tokio::sync::{mpsc, watch};
-use tokio::task::JoinHandle;
 
 use crate::read::connection::Connection;
 use crate::read::kafka::Now;
@@ -50,7 +49,6 @@ pub struct PollSettings {
 #[derive(Debug)]
 pub struct PollHandle {
     wanted: watch::Sender<Wanted>,
-    task: JoinHandle<()>,
     counters: Arc<PollCounters>,
     off: Mutex<Option<Unfit>>,
 }
@@ -75,9 +73,10 @@ pub fn start(settings: PollSettings, now: Now, inputs: mpsc::Sender<Input>) -> P
     let source = Session::new(&settings.connection, &group, &now, &counters);
     let (wanted, wishes) = watch::channel(Wanted::new(settings.connection));
     let polls = Polls::new(group, inputs, now, Arc::clone(&counters)).masked(settings.mask);
+    // It ends with its handle, or when nobody takes its inputs.
+    drop(tokio::spawn(polls.run(source, wishes)));
     PollHandle {
         wanted,
-        task: tokio::spawn(polls.run(source, wishes)),
         counters,
         off: Mutex::new(off),
     }
@@ -125,16 +124,8 @@ impl PollHandle {
         &self.counters
     }
 
-    /// Ends the polls, without waiting for it.
+    /// Ends the polls, without waiting for it; whatever is under way is broken off.
     pub fn stop(&self) {
         self.wanted.send_modify(|wanted| wanted.stop = true);
-    }
-
-    /// Ends the polls and waits; whatever is under way is broken off.
-    pub async fn join(self) {
-        self.task.abort();
-        if self.task.await.is_err_and(|error| error.is_panic()) {
-            tracing::error!("the polls of the group's state panicked");
-        }
     }
 }

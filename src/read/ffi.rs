@@ -1,7 +1,7 @@
 //! The calls into librdkafka that its Rust crate does not offer.
 #![allow(unsafe_code)] // The only file that may: rdkafka 0.39 has no safe form of these.
 
-use std::ffi::{CStr, CString, c_int};
+use std::ffi::{CStr, CString, NulError, c_char, c_int};
 use std::ptr::{self, NonNull};
 use std::time::Duration;
 
@@ -18,6 +18,15 @@ pub(super) struct TopicDescription {
     /// brokers before 2.8.
     pub(super) id: Option<[i64; 2]>,
     pub(super) partitions: usize,
+}
+
+/// A token for OAUTHBEARER, with names and values that go beside it (KIP-342). Secret.
+pub(super) struct ExtendedToken {
+    pub(super) token: String,
+    pub(super) principal: String,
+    /// Until when it is good, in milliseconds since the epoch.
+    pub(super) lifetime_ms: i64,
+    pub(super) extensions: Vec<(String, String)>,
 }
 
 /// A pointer that librdkafka gave us to free.
@@ -158,10 +167,67 @@ pub(super) fn describe_topic<C: ClientContext>(
     }
 }
 
+/// Gives a client the token that it asked for; one that it does not take is a failure that
+/// it tells, and after which it asks again. The crate's own call knows no extensions.
+pub(super) fn set_token<C: ClientContext>(client: &Client<C>, token: &ExtendedToken) {
+    if try_set_token(client, token).is_err() {
+        // What librdkafka says of it may repeat a value.
+        let reason = c"token or extension not taken";
+        // SAFETY: the client and the text live through the call, which copies the text.
+        let failed = unsafe {
+            sys::rd_kafka_oauthbearer_set_token_failure(client.native_ptr(), reason.as_ptr())
+        };
+        if no_error(failed.into()).is_err() {
+            tracing::debug!("no token is wanted");
+        }
+    }
+}
+
+fn try_set_token<C: ClientContext>(
+    client: &Client<C>,
+    token: &ExtendedToken,
+) -> Result<(), RDKafkaErrorCode> {
+    let wrong = |_: NulError| RDKafkaErrorCode::InvalidArgument;
+    let text = CString::new(token.token.as_str()).map_err(wrong)?;
+    let principal = CString::new(token.principal.as_str()).map_err(wrong)?;
+    let extensions = token.extensions.iter();
+    let extensions: Vec<CString> = extensions
+        .flat_map(|(name, value)| [name, value])
+        .map(|part| CString::new(part.as_str()))
+        .collect::<Result<_, _>>()
+        .map_err(wrong)?;
+    let mut parts: Vec<*const c_char> = extensions.iter().map(|part| part.as_ptr()).collect();
+    let mut reason = [0; 256];
+    // SAFETY: the client, all texts and the list of them live through the call, which
+    // copies what it keeps, reads as many parts as it is told, and writes no more of a
+    // reason than there is room for.
+    let set = unsafe {
+        sys::rd_kafka_oauthbearer_set_token(
+            client.native_ptr(),
+            text.as_ptr(),
+            token.lifetime_ms,
+            principal.as_ptr(),
+            parts.as_mut_ptr(),
+            parts.len(),
+            reason.as_mut_ptr(),
+            reason.len(),
+        )
+    };
+    no_error(set.into())
+}
+
 fn no_error(code: RDKafkaErrorCode) -> Result<(), RDKafkaErrorCode> {
     match code {
         RDKafkaErrorCode::NoError => Ok(()),
         code => Err(code),
+    }
+}
+
+// === impl ExtendedToken ===
+
+impl std::fmt::Debug for ExtendedToken {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("***")
     }
 }
 

@@ -85,6 +85,13 @@ impl GroupReader {
         self.polls.counters()
     }
 
+    /// Why the coordinator is not asked at all, where the connection's settings ask for what
+    /// polls cannot do: then it is no fault of the broker. Holds no value.
+    #[must_use]
+    pub fn polls_off(&self) -> Option<String> {
+        self.polls.off().map(|unfit| unfit.to_string())
+    }
+
     /// Stops and waits for the threads; they wait for questions that are under way.
     pub fn join(&self) {
         self.polls.stop();

@@ -31,6 +31,7 @@ use tokio::sync::mpsc;
 use crate::read::connection::Connection;
 use crate::read::counters::ReadCounters;
 use crate::read::mask::NameMask;
+use crate::read::token::{Lacking, TokenSource, UNSECURED, UNSECURED_CONFIG};
 use emit::Emitter;
 pub use search::Limits;
 use topic::TopicReader;
@@ -116,7 +117,29 @@ pub fn mistakes(connection: &Connection) -> Vec<ReadError> {
     // The topics differ in nothing that a user sets: the first to fail says it all.
     let mut topics = Topic::ALL.into_iter();
     let together = topics.find_map(|topic| client::create(connection, topic).err());
-    together.into_iter().collect()
+    together
+        .or_else(|| no_token(connection))
+        .into_iter()
+        .collect()
+}
+
+/// A login by a token that cannot be had: no mistake to librdkafka, which would wait for
+/// one for ever.
+fn no_token(connection: &Connection) -> Option<ReadError> {
+    Some(match TokenSource::lacking(connection)? {
+        Lacking::Source => ReadError::Client {
+            reason: format!(
+                "sasl.mechanism OAUTHBEARER without a token: set kafka.token_file, or {UNSECURED} \
+                 with {UNSECURED_CONFIG}"
+            ),
+        },
+        Lacking::Unsecured => ReadError::Property {
+            name: UNSECURED_CONFIG.to_owned(),
+            reason: "not understood: principal=NAME, and scope=, lifeSeconds= (whole, above \
+                     zero), principalClaimName=, scopeClaimName=, extension_LETTERS="
+                .to_owned(),
+        },
+    })
 }
 
 /// Whether the settings would do, or the first mistake.

@@ -13,11 +13,11 @@ use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use evenkeel_core::facts::time::ArrivalTime;
 use serde_json::Value;
 use thiserror::Error;
 
-use crate::read::connection::{Connection, Properties};
+use crate::read::connection::{Connection, Properties, flag};
+use crate::read::wall::WallTime;
 pub use claims::Claims;
 
 /// A token is a line.
@@ -63,6 +63,15 @@ pub enum TokenError {
     Expired,
 }
 
+/// What keeps a connection from ever having a token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lacking {
+    /// Nothing says where one comes from.
+    Source,
+    /// [`UNSECURED_CONFIG`] does not say what is in one.
+    Unsecured,
+}
+
 // === impl TokenSource ===
 
 impl TokenSource {
@@ -77,18 +86,42 @@ impl TokenSource {
     }
 
     fn unsecured(properties: &Properties) -> Option<Self> {
-        let is_wanted = properties
-            .get(UNSECURED)
-            .is_some_and(|value| matches!(value.0.trim(), "true" | "t" | "1"));
-        let config = properties.get(UNSECURED_CONFIG).filter(|_| is_wanted)?;
+        let config = properties.get(UNSECURED_CONFIG);
+        let config = config.filter(|_| is_unsecured(properties))?;
         Claims::parse(&config.0).map(Self::Unsecured)
+    }
+
+    /// Why a connection that logs in by a token can never have one; `None` for all others.
+    #[must_use]
+    pub fn lacking(connection: &Connection) -> Option<Lacking> {
+        let properties = &connection.properties;
+        let word = |name: &str| {
+            let value = properties.get(name).map(|value| value.0.trim());
+            value
+                .filter(|value| !value.is_empty())
+                .map(str::to_ascii_lowercase)
+        };
+        let is_sasl = word("security.protocol").is_some_and(|name| name.starts_with("sasl_"));
+        let mechanism = word("sasl.mechanism").or_else(|| word("sasl.mechanisms"));
+        // What librdkafka does by itself, it judges by itself.
+        let fetches = word("sasl.oauthbearer.method").as_deref() == Some("oidc");
+        let wants = is_sasl && mechanism.as_deref() == Some("oauthbearer") && !fetches;
+        if !wants || Self::of(connection).is_some() {
+            return None;
+        }
+        let is_told = properties.contains_key(UNSECURED_CONFIG) && is_unsecured(properties);
+        Some(if is_told {
+            Lacking::Unsecured
+        } else {
+            Lacking::Source
+        })
     }
 
     /// A token for a login now. Reads a file: not for a thread that serves others.
     ///
     /// # Errors
     /// The file has none.
-    pub fn token(&self, now: ArrivalTime) -> Result<Token, TokenError> {
+    pub fn token(&self, now: WallTime) -> Result<Token, TokenError> {
         match self {
             Self::File(path) => Ok(Token {
                 text: read(path)?,
@@ -100,6 +133,11 @@ impl TokenSource {
             }),
         }
     }
+}
+
+fn is_unsecured(properties: &Properties) -> bool {
+    let wanted = properties.get(UNSECURED);
+    wanted.and_then(|value| flag(&value.0)) == Some(true)
 }
 
 fn read(path: &Path) -> Result<String, TokenError> {
@@ -129,11 +167,11 @@ impl Token {
     ///
     /// # Errors
     /// It has expired.
-    pub fn good_until(&self, now: ArrivalTime) -> Result<ArrivalTime, TokenError> {
+    pub fn good_until(&self, now: WallTime) -> Result<WallTime, TokenError> {
         let Some(expires_s) = self.claim("exp").and_then(|claim| claim.as_i64()) else {
             return Ok(now.plus_ms(LIFE_MS_UNSAID));
         };
-        let until = ArrivalTime(expires_s.saturating_mul(1_000));
+        let until = WallTime(expires_s.saturating_mul(1_000));
         if until <= now {
             return Err(TokenError::Expired);
         }

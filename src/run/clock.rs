@@ -1,4 +1,5 @@
-//! The only now: everything else gets the time handed in.
+//! The only now: everything else gets the time handed in. Tokens alone are held against
+//! the wall clock itself (`read/wall.rs`), since a broker holds them against its own.
 
 use std::sync::OnceLock;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -13,7 +14,7 @@ static BEGAN: OnceLock<(i64, i64)> = OnceLock::new();
 /// since, the time included that the machine slept. It never steps, so that a correction of the wall clock neither keeps answers
 /// alive that nothing confirms, nor lets a barrier pass that nothing proves. A wall clock
 /// before 1970 reads zero.
-#[allow(clippy::disallowed_methods)] // This is the one place that may.
+#[allow(clippy::disallowed_methods)] // This place may, and read/wall.rs.
 #[must_use]
 pub fn now() -> ArrivalTime {
     let (wall_ms, began_ms) = BEGAN.get_or_init(|| {

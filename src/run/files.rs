@@ -15,7 +15,9 @@ use siphasher::sip128::{Hasher128, SipHasher13};
 /// Bytes of a file that are looked at; beyond that its size is. Certificates and
 /// passwords are pages.
 const FILE_BYTES_MAX: u64 = 1024 * 1024;
-/// Files of a folder that are looked at.
+/// Entries of a folder that are looked at.
+const FOLDER_ENTRIES_MAX: usize = 10_000;
+/// Files of a folder that are read, first by name; of those behind only the names count.
 const FOLDER_FILES_MAX: usize = 256;
 
 /// Watches some files, or folders of files.
@@ -32,7 +34,12 @@ enum Seen {
     /// There is something that may not be read.
     Unreadable,
     /// A file, or a folder of them.
-    There { stamps: Vec<Stamp>, content: u128 },
+    There {
+        stamps: Vec<Stamp>,
+        /// A hash of the names, of those also that are not read.
+        names: u128,
+        content: u128,
+    },
 }
 
 /// What tells without reading that a file is still the same.
@@ -84,25 +91,34 @@ impl Watch {
 /// Whether the content is another. A file that was only touched has not changed.
 fn differs(before: &Seen, now: &Seen) -> bool {
     match (before, now) {
-        (Seen::There { content, .. }, Seen::There { content: other, .. }) => content != other,
+        (
+            Seen::There { names, content, .. },
+            Seen::There {
+                names: other_names,
+                content: other,
+                ..
+            },
+        ) => names != other_names || content != other,
         _ => before != now,
     }
 }
 
 /// Looks at a path; reads only if it is not plainly what was seen `before`.
 fn look(path: &Path, before: Option<&Seen>) -> Seen {
-    let looked = stamps(path).and_then(|stamps| match before {
-        Some(Seen::There {
-            stamps: known,
-            content,
-        }) if *known == stamps => Ok(Seen::There {
+    let looked = stamps(path).and_then(|(stamps, names)| {
+        let content = match before {
+            Some(Seen::There {
+                stamps: known,
+                content,
+                ..
+            }) if *known == stamps => *content,
+            _ => content(&stamps)?,
+        };
+        Ok(Seen::There {
             stamps,
-            content: *content,
-        }),
-        _ => {
-            let content = content(&stamps)?;
-            Ok(Seen::There { stamps, content })
-        }
+            names,
+            content,
+        })
     });
     looked.unwrap_or_else(|error| match error.kind() {
         io::ErrorKind::NotFound => Seen::Missing,
@@ -110,29 +126,41 @@ fn look(path: &Path, before: Option<&Seen>) -> Seen {
     })
 }
 
-/// The stamp of a file, or of each file in a folder.
-fn stamps(path: &Path) -> io::Result<Vec<Stamp>> {
+/// The stamp of a file, or of the first files in a folder, and a hash of all their names.
+fn stamps(path: &Path) -> io::Result<(Vec<Stamp>, u128)> {
     let metadata = fs::metadata(path)?;
+    let mut hasher = SipHasher13::new();
     if !metadata.is_dir() {
-        return Ok(vec![Stamp::of(path, &metadata)]);
+        let stamps = vec![Stamp::of(path, &metadata)];
+        return Ok((stamps, hasher.finish128().as_u128()));
     }
-    let mut stamps = Vec::new();
-    for entry in fs::read_dir(path)?.take(FOLDER_FILES_MAX) {
-        let entry = entry?;
+    let mut entries = Vec::new();
+    for entry in fs::read_dir(path)?.take(FOLDER_ENTRIES_MAX) {
+        let entry = entry?.path();
+        let name = entry.file_name().unwrap_or_default().as_bytes();
         // Kubernetes keeps the files themselves in ..data, and links to them beside it.
-        if entry.file_name().as_bytes().starts_with(b"..") {
-            continue;
+        if !name.starts_with(b"..") {
+            entries.push(entry);
         }
-        match fs::metadata(entry.path()) {
-            Ok(metadata) if metadata.is_file() => stamps.push(Stamp::of(&entry.path(), &metadata)),
+    }
+    // A folder lists its entries in an order of its own, which may change.
+    entries.sort_unstable();
+    let mut stamps = Vec::new();
+    for entry in entries {
+        match fs::metadata(&entry) {
+            Ok(metadata) if metadata.is_file() => {
+                entry.hash(&mut hasher);
+                if stamps.len() < FOLDER_FILES_MAX {
+                    stamps.push(Stamp::of(&entry, &metadata));
+                }
+            }
             // Folders in a folder, and what vanished meanwhile.
             Ok(_) => {}
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(error),
         }
     }
-    stamps.sort_by(|a, b| a.path.cmp(&b.path));
-    Ok(stamps)
+    Ok((stamps, hasher.finish128().as_u128()))
 }
 
 /// A hash of what the files hold: a password is not kept for being watched.

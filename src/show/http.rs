@@ -1,5 +1,5 @@
-//! The HTTP/1 server: connections, their bounds, an orderly end. The only file that
-//! knows hyper; what is answered is `routes`, to whom is `guard`.
+//! The HTTP/1 server: connections, their bounds, an orderly end. What is answered is
+//! `routes`, to whom is `guard`.
 
 #[cfg(test)]
 pub(crate) mod certs;

@@ -284,7 +284,8 @@ fn path_of(url: &str) -> Option<PathBuf> {
     String::from_utf8(bytes).ok().map(PathBuf::from)
 }
 
-/// Options of an unsecured login, for development: librdkafka makes the same token.
+/// Options of an unsecured login, for development: topics and polls make such a token
+/// themselves, from properties that librdkafka has for it.
 fn unsecured(settings: &mut Settings<'_>, login: &Login, source: &str, out: &mut Translated) {
     let options = &login.options;
     let get = |name: &str| options.get(name).map(Secret::expose);
@@ -310,6 +311,12 @@ fn unsecured(settings: &mut Settings<'_>, login: &Login, source: &str, out: &mut
                 config.push(("scopeClaimName".to_owned(), value.to_owned()));
             }
             "unsecuredLoginLifetimeSeconds" => {
+                // Java reads a long, and dies of anything else.
+                if !value.parse::<i64>().is_ok_and(|seconds| seconds > 0) {
+                    let told = "an unsecuredLoginLifetimeSeconds that is no whole number above 0";
+                    settings.wrong(JAAS, told, "whole seconds, as Java takes them", "");
+                    return;
+                }
                 config.push(("lifeSeconds".to_owned(), value.to_owned()));
             }
             name if *name == of_principal => {}

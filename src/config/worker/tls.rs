@@ -53,16 +53,32 @@ fn spoken(settings: &mut Settings<'_>, over: Over<'_>, out: &mut Translated) {
             continue;
         };
         let known = ["TLSv1.2", "TLSv1.3", "TLS"];
-        let mut spoken = found.text().split(',').map(str::trim);
-        if !spoken.any(|protocol| known.contains(&protocol)) {
+        let spoken: Vec<&str> = found.text().split(',').map(str::trim).collect();
+        if !spoken.iter().any(|protocol| known.contains(protocol)) {
             let hint = "the agent speaks no older TLS";
             settings.wrong(name, "neither of these", "TLSv1.2 or TLSv1.3", hint);
+        } else if name == "ssl.enabled.protocols" {
+            // One alone cannot be demanded: librdkafka has no property for it.
+            let told = match (spoken.contains(&"TLSv1.2"), spoken.contains(&"TLSv1.3")) {
+                (false, true) => "TLSv1.3 alone; the agent takes TLSv1.2, too",
+                (true, false) => "TLSv1.2 alone; the agent takes TLSv1.3, too",
+                _ => continue,
+            };
+            warn(settings, name, &found, told);
         }
     }
     const SUITES: &str = "ssl.cipher.suites";
     if let (false, Some(found)) = (over.has_any(&[SUITES]), settings.text(SUITES)) {
         ciphers(&found, settings, out);
     }
+}
+
+/// What the worker would not do, and the agent does where the broker asks for it.
+fn warn(settings: &mut Settings<'_>, name: &str, found: &Found, told: &str) {
+    let source = &found.source;
+    settings.warnings.push(format!(
+        "{source}: {name} says {told} where the broker asks for it"
+    ));
 }
 
 /// Names of cipher suites as OpenSSL writes them. Those of TLS 1.3 have no property: all
@@ -95,7 +111,10 @@ fn ciphers(found: &Found, settings: &mut Settings<'_>, out: &mut Translated) {
             names.push(name);
         }
     }
-    if !names.is_empty() {
+    if names.is_empty() {
+        let told = "none of TLSv1.2; the agent takes it, with suites of its own choice";
+        warn(settings, NAME, found, told);
+    } else {
         out.set(NAME, names.join(":"), &found.source);
     }
 }

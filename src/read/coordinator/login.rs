@@ -17,10 +17,12 @@ use rsasl::prelude::{MessageSent, SASLClient, Session, SessionError, State};
 use rsasl::property::{AuthId, OAuthBearerKV, OAuthBearerToken, Password};
 
 use super::error::AskError;
+use super::reach::{Files, Unread};
 use super::reply::{self, Challenge};
 use super::security::{Login, Secrets};
 use super::socket::Connection;
 use crate::read::kafka::Now;
+use crate::read::wall::WallTime;
 
 /// Messages of one exchange. SCRAM has two of ours.
 const STEPS_MAX: usize = 4;
@@ -36,9 +38,10 @@ struct Hand(Secrets);
 pub(super) async fn log_in(
     connection: &mut Connection,
     login: &Login,
+    files: &Files,
     now: &Now,
 ) -> Result<Option<Duration>, AskError> {
-    let secrets = secrets(login, now).await?;
+    let secrets = secrets(login, files).await?;
     let mechanism = login.mechanism();
     let handshake =
         SaslHandshakeRequest::default().with_mechanism(StrBytes::from_static_str(mechanism));
@@ -75,12 +78,13 @@ pub(super) async fn log_in(
     Err(AskError::Sasl("it does not end"))
 }
 
-/// Looks the secrets up on a thread that may wait.
-async fn secrets(login: &Login, now: &Now) -> Result<Secrets, AskError> {
+/// Looks the secrets up on a thread that may wait; the caller bounds the time.
+async fn secrets(login: &Login, files: &Files) -> Result<Secrets, AskError> {
     let login = login.clone();
-    let at = now();
-    let looking = tokio::task::spawn_blocking(move || login.secrets(at));
-    let secrets = looking.await.map_err(|_| AskError::Sasl("no secrets"))?;
+    let looking = files.read(move || login.secrets(WallTime::now()));
+    let secrets = looking
+        .await
+        .map_err(|Unread| AskError::Sasl("no secrets"))?;
     Ok(secrets?)
 }
 

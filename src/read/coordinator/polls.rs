@@ -68,6 +68,8 @@ pub(super) struct Polls {
     said: Option<(AskError, Instant)>,
     is_failing: bool,
     has_said_large: bool,
+    /// Since an answer was taken.
+    has_said_dropped: bool,
 }
 
 /// Nobody wants answers any more.
@@ -112,6 +114,7 @@ impl Polls {
             said: None,
             is_failing: false,
             has_said_large: false,
+            has_said_dropped: false,
         }
     }
 
@@ -234,8 +237,6 @@ impl Polls {
             tracing::info!(group = %self.group, "group state is polled again");
         }
         self.told = None;
-        let ms = u64::try_from(answer.at.0).unwrap_or(0);
-        self.counters.last_answer_ms.set(ms);
         self.send(answer.asked, answer.at, answer.value).await
     }
 
@@ -278,7 +279,7 @@ impl Polls {
 
     /// Hands an answer on; waits for a place, but not for ever.
     async fn send(
-        &self,
+        &mut self,
         asked: ArrivalTime,
         at: ArrivalTime,
         answer: PollAnswer,
@@ -290,9 +291,15 @@ impl Polls {
         let kind = InputKind::Polled(polled);
         let input = Input { at, kind };
         match self.inputs.send_timeout(input, SEND_WAIT).await {
-            Ok(()) => Ok(()),
+            Ok(()) => {
+                self.has_said_dropped = false;
+                Ok(())
+            }
             Err(SendTimeoutError::Timeout(_)) => {
-                self.counters.dropped.add(1);
+                if !std::mem::replace(&mut self.has_said_dropped, true) {
+                    let group = &self.group;
+                    tracing::warn!(%group, "answers about the group's state are dropped, nobody takes them");
+                }
                 Ok(())
             }
             Err(SendTimeoutError::Closed(_)) => Err(Ended),

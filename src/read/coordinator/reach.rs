@@ -7,11 +7,13 @@ use std::time::Duration;
 use openssl::ssl::{self, Ssl, SslContext};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpSocket, TcpStream, lookup_host};
+use tokio::sync::Semaphore;
 use tokio::time::timeout;
 use tokio_openssl::SslStream;
 
 use super::error::AskError;
 use super::security::{Family, Security, Unfit};
+use super::socket::OPEN_TIMEOUT;
 
 /// Kafka's port where none is said, as librdkafka has it.
 const PORT: u16 = 9092;
@@ -43,7 +45,17 @@ impl<T: AsyncRead + AsyncWrite + Unpin + Send + Sync> Stream for T {}
 pub(super) struct Reach {
     pub(super) security: Arc<Security>,
     pub(super) tls: Option<SslContext>,
+    files: Files,
 }
+
+/// Reads files on threads that may wait, one at a time: a place that never answers holds
+/// up one thread, not one more at each try.
+#[derive(Debug, Clone)]
+pub(super) struct Files(Arc<Semaphore>);
+
+/// Files were not read: the thread panicked.
+#[derive(Debug)]
+pub(super) struct Unread;
 
 // === impl Address ===
 
@@ -94,17 +106,23 @@ impl Address {
 // === impl Reach ===
 
 impl Reach {
-    /// Reads the files that TLS needs, on a thread that may wait.
-    pub(super) async fn new(security: &Arc<Security>) -> Result<Self, AskError> {
-        let files = Arc::clone(security);
-        let making = tokio::task::spawn_blocking(move || {
-            files.tls.as_ref().map(|tls| tls.context()).transpose()
-        });
-        let tls = making.await.map_err(|_| AskError::Unfit(broken()))??;
+    /// Reads the files that TLS needs, within the time of opening a connection.
+    pub(super) async fn new(security: &Arc<Security>, files: &Files) -> Result<Self, AskError> {
+        let named = Arc::clone(security);
+        let making = files.read(move || named.tls.as_ref().map(|tls| tls.context()).transpose());
+        let made = timeout(OPEN_TIMEOUT, making).await;
+        let doing = "reading the files of tls";
+        let made = made.map_err(|_| AskError::Timeout { doing })?;
         Ok(Self {
             security: Arc::clone(security),
-            tls,
+            tls: made.map_err(|Unread| broken())??,
+            files: files.clone(),
         })
+    }
+
+    /// Where files are read.
+    pub(super) fn files(&self) -> &Files {
+        &self.files
     }
 
     /// Connects, with TLS where it is wanted. The caller bounds the time.
@@ -154,6 +172,28 @@ impl Reach {
             Ok(()) => Ok(stream),
             Err(error) => Err(handshake_error(&error, stream.ssl())),
         }
+    }
+}
+
+// === impl Files ===
+
+impl Files {
+    pub(super) fn new() -> Self {
+        Self(Arc::new(Semaphore::new(1)))
+    }
+
+    /// Reads. The caller bounds the time; what is read for nobody goes on until it ends.
+    pub(super) async fn read<T: Send + 'static>(
+        &self,
+        read: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, Unread> {
+        let turn = Arc::clone(&self.0).acquire_owned().await;
+        let reading = tokio::task::spawn_blocking(move || {
+            let read = read();
+            drop(turn);
+            read
+        });
+        reading.await.map_err(|_| Unread)
     }
 }
 

@@ -11,7 +11,7 @@ use std::io;
 use thiserror::Error;
 
 use super::reach::Address;
-use crate::read::connection::{Connection, Properties};
+use crate::read::connection::{Connection, Properties, flag};
 pub(super) use sasl::{Login, Secrets};
 pub(super) use tls::TlsFiles;
 
@@ -167,11 +167,9 @@ impl<'a> Values<'a> {
     }
 
     fn flag(self, name: &'static str, default: bool) -> Result<bool, Unfit> {
-        match self.word(name).as_deref() {
+        match self.text(name) {
             None => Ok(default),
-            Some("true" | "t" | "1") => Ok(true),
-            Some("false" | "f" | "0") => Ok(false),
-            Some(_) => Err(Unfit::Value { name }),
+            Some(text) => flag(text).ok_or(Unfit::Value { name }),
         }
     }
 

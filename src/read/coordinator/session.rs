@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use evenkeel_core::facts::poll::{Description, PolledState};
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout_at};
 
 use super::asks::{self, Answered};
 use super::counters::PollCounters;
 use super::error::{AskError, code};
 use super::polls::GroupSource;
-use super::reach::{Address, Reach};
+use super::reach::{Address, Files, Reach};
 use super::security::{Security, Unfit};
 use super::socket::Connection;
 use crate::read::connection;
@@ -18,6 +18,10 @@ use crate::read::kafka::Now;
 
 /// Brokers that one question is tried on; the next one goes on with those behind.
 const TRIED_MAX: usize = 8;
+
+/// How long one question looks for the coordinator: a broker that accepts and says nothing
+/// costs 6 s, and a failure must be told while the last answer still counts (30 s).
+const FIND_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// How long it is believed that a broker is the coordinator. A former one lists nothing
 /// and does not say that it is not asked.
@@ -27,6 +31,7 @@ const FOUND_AGE_MAX: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub(super) struct Session {
     security: Result<Arc<Security>, Unfit>,
+    files: Files,
     group: Arc<str>,
     now: Clock,
     counters: Arc<PollCounters>,
@@ -74,6 +79,7 @@ impl Session {
     ) -> Self {
         Self {
             security: Security::of(connection).map(Arc::new),
+            files: Files::new(),
             group: Arc::clone(group),
             now: Clock(Arc::clone(now)),
             counters: Arc::clone(counters),
@@ -149,9 +155,10 @@ impl Session {
         }
     }
 
-    /// Asks one broker after the other who the coordinator is. One that does not answer
-    /// costs its time.
+    /// Asks one broker after the other who the coordinator is, for a while; the next
+    /// question goes on with those behind.
     async fn find(&mut self) -> Result<Coordinator, AskError> {
+        let until = Instant::now() + FIND_TIMEOUT;
         let reach = self.reach().await?;
         let brokers = self.brokers(&reach.security);
         let mut told = AskError::Closed;
@@ -160,16 +167,26 @@ impl Session {
             let Some(broker) = brokers.get(place) else {
                 break;
             };
-            let error = match self.find_at(&reach, broker).await {
-                Ok(coordinator) => return coordinator,
+            // Unless it is this one: whoever does not answer, or names a dead one.
+            self.first = place.saturating_add(1);
+            let doing = "looking for the coordinator";
+            let found = timeout_at(until, self.find_at(&reach, broker)).await;
+            let error = match found.unwrap_or(Err(AskError::Timeout { doing })) {
+                Ok(Ok(coordinator)) => {
+                    self.first = place;
+                    return Ok(coordinator);
+                }
+                Ok(Err(error)) => return Err(error),
                 Err(error) => error,
             };
-            self.first = place.saturating_add(1);
             if error.is_final() || matches!(error, AskError::Code { .. }) {
                 return Err(error);
             }
             if index == 0 || error.rank() > told.rank() {
                 told = error;
+            }
+            if Instant::now() >= until {
+                break;
             }
         }
         Err(told)
@@ -183,7 +200,7 @@ impl Session {
         broker: &Address,
     ) -> Result<Result<Coordinator, AskError>, AskError> {
         let now = &self.now.0;
-        let mut connection = Connection::open(reach, broker, now, &self.counters).await?;
+        let mut connection = Connection::open(reach, broker, now).await?;
         let node = asks::find(&mut connection, &self.group, now).await?;
         self.counters.finds.add(1);
         let others = asks::brokers(&mut connection, now).await?;
@@ -192,22 +209,17 @@ impl Session {
             return Ok(Ok(Coordinator::new(connection)));
         }
         drop(connection);
-        let opened = self.open(reach, &node.address).await;
-        if opened.is_err() {
-            // Whoever named a dead one may be behind the others.
-            self.first = self.first.saturating_add(1);
-        }
-        Ok(opened)
+        Ok(self.open(reach, &node.address).await)
     }
 
     async fn open(&self, reach: &Reach, address: &Address) -> Result<Coordinator, AskError> {
-        let connection = Connection::open(reach, address, &self.now.0, &self.counters).await?;
+        let connection = Connection::open(reach, address, &self.now.0).await?;
         Ok(Coordinator::new(connection))
     }
 
     async fn reach(&self) -> Result<Reach, AskError> {
         match &self.security {
-            Ok(security) => Reach::new(security).await,
+            Ok(security) => Reach::new(security, &self.files).await,
             Err(unfit) => Err(unfit.clone().into()),
         }
     }
@@ -241,6 +253,8 @@ impl GroupSource for Session {
 
     fn reconnect(&mut self, connection: &connection::Connection) {
         self.security = Security::of(connection).map(Arc::new);
+        // Other files, perhaps, than those that are waited for.
+        self.files = Files::new();
         self.known.clear();
         self.first = 0;
         self.coordinator = None;

@@ -1,7 +1,6 @@
 //! One connection to one broker: frames with a bounded size, correlation ids, the
 //! versions that both sides know, and a time limit on everything.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::{BufMut as _, BytesMut};
@@ -11,7 +10,6 @@ use kafka_protocol::protocol::{Encodable, HeaderVersion, Request, StrBytes};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::time::{Instant, timeout};
 
-use super::counters::PollCounters;
 use super::error::AskError;
 use super::login;
 use super::pace::ANSWER_BYTES_MAX;
@@ -19,8 +17,8 @@ use super::reach::{Address, Reach, Stream};
 use super::reply::{self, ApiVersions, Reader};
 use crate::read::kafka::Now;
 
-/// Host name, TCP, TLS, versions and login together.
-const OPEN_TIMEOUT: Duration = Duration::from_secs(6);
+/// Host name, TCP, TLS, versions and login together; and the files that TLS needs.
+pub(super) const OPEN_TIMEOUT: Duration = Duration::from_secs(6);
 
 /// One question and its answer.
 const ASK_TIMEOUT: Duration = Duration::from_secs(5);
@@ -38,7 +36,6 @@ pub(super) struct Connection {
     client_id: StrBytes,
     versions: ApiVersions,
     correlation_id: i32,
-    counters: Arc<PollCounters>,
     /// When to use another one, since the broker closes this one (KIP-368).
     expires: Option<Instant>,
 }
@@ -69,38 +66,30 @@ impl Connection {
         reach: &Reach,
         address: &Address,
         now: &Now,
-        counters: &Arc<PollCounters>,
     ) -> Result<Self, AskError> {
-        let opening = Self::open_slowly(reach, address, now, counters);
+        let opening = Self::open_slowly(reach, address, now);
         let doing = "opening a connection";
         let timed_out = |_| AskError::Timeout { doing };
         timeout(OPEN_TIMEOUT, opening).await.map_err(timed_out)?
     }
 
-    async fn open_slowly(
-        reach: &Reach,
-        address: &Address,
-        now: &Now,
-        counters: &Arc<PollCounters>,
-    ) -> Result<Self, AskError> {
+    async fn open_slowly(reach: &Reach, address: &Address, now: &Now) -> Result<Self, AskError> {
         let mut connection = Self {
             stream: reach.connect(address).await?,
             address: address.clone(),
             client_id: StrBytes::from_string(reach.security.client_id.clone()),
             versions: ApiVersions::new(),
             correlation_id: 0,
-            counters: Arc::clone(counters),
             expires: None,
         };
         connection.learn_versions().await?;
         if let Some(login) = &reach.security.login {
             let began = Instant::now();
-            let lifetime = login::log_in(&mut connection, login, now).await?;
+            let lifetime = login::log_in(&mut connection, login, reach.files(), now).await?;
             // Early enough for a question that is under way; Java's clients choose a moment
             // from 85 % on.
             connection.expires = lifetime.and_then(|all| began.checked_add(all.mul_f64(0.85)));
         }
-        counters.connections.add(1);
         Ok(connection)
     }
 
@@ -209,10 +198,8 @@ impl Connection {
 
     async fn read_frame(&mut self) -> Result<BytesMut, AskError> {
         let len = self.stream.read_i32().await?;
-        self.counters.bytes_in.add(4);
         let len = usize::try_from(len).map_err(|_| AskError::Nonsense("length"))?;
         if len > ANSWER_BYTES_MAX {
-            self.counters.too_large.add(1);
             let max = ANSWER_BYTES_MAX;
             return Err(AskError::TooLarge { max });
         }
@@ -225,7 +212,6 @@ impl Connection {
             if read == 0 {
                 return Err(AskError::Closed);
             }
-            self.counters.bytes_in.add(read.try_into().unwrap_or(0));
         }
         Ok(frame)
     }

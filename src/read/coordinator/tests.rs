@@ -5,6 +5,7 @@ mod fake;
 mod hostile;
 mod moves;
 mod secured;
+mod tokens;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

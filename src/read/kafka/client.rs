@@ -2,7 +2,10 @@
 
 #[cfg(test)]
 mod tests;
+mod tokens;
+mod words;
 
+use std::fs;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
@@ -10,14 +13,16 @@ use evenkeel_core::facts::input::{Topic, Trouble};
 use rdkafka::ClientContext;
 use rdkafka::client::OAuthToken;
 use rdkafka::config::{ClientConfig, RDKafkaLogLevel};
-use rdkafka::consumer::{BaseConsumer, ConsumerContext};
+use rdkafka::consumer::{BaseConsumer, Consumer, ConsumerContext};
 use rdkafka::error::{KafkaError, RDKafkaErrorCode};
+use rdkafka::message::BorrowedMessage;
 
-use super::Now;
 use super::ReadError;
 use super::emit::TopicAccess;
 use crate::read::connection::{Connection, Hidden, Properties};
-use crate::read::token::{TokenSource, UNSECURED};
+use crate::read::token::UNSECURED;
+use tokens::Tokens;
+use words::read_error;
 
 /// A consumer that only assigns.
 pub(super) type Client = BaseConsumer<Context>;
@@ -71,8 +76,7 @@ pub(super) struct Context {
     access: Option<std::sync::Arc<TopicAccess>>,
     lines: Mutex<LogWindow>,
     said: Mutex<Said>,
-    /// Where tokens come from, and the clock they are held against.
-    tokens: Option<(TokenSource, Now)>,
+    tokens: Tokens,
 }
 
 /// The same trouble is said again after this long.
@@ -90,7 +94,7 @@ struct LogWindow {
 
 /// Makes a client without connecting it.
 pub(super) fn create(connection: &Connection, topic: Topic) -> Result<Client, ReadError> {
-    create_for(connection, topic, None, None)
+    create_for(connection, topic, None)
 }
 
 /// As [`create`]; what the client says of its connections goes to `access`.
@@ -98,7 +102,6 @@ pub(super) fn create_for(
     connection: &Connection,
     topic: Topic,
     access: Option<std::sync::Arc<TopicAccess>>,
-    now: Option<Now>,
 ) -> Result<Client, ReadError> {
     let properties = &connection.properties;
     let context = Context {
@@ -110,11 +113,39 @@ pub(super) fn create_for(
             left_out: 0,
         }),
         said: Mutex::new(None),
-        tokens: TokenSource::of(connection).zip(now),
+        tokens: Tokens::of(connection),
     };
+    plain_files(properties)?;
     config(properties, topic)?
         .create_with_context(context)
         .map_err(|error| read_error(properties, &error))
+}
+
+/// librdkafka opens what it is told to, and a pipe holds up whoever opens it.
+fn plain_files(properties: &Properties) -> Result<(), ReadError> {
+    for (name, value) in properties {
+        let named = name.ends_with(".location").then(|| fs::metadata(&value.0));
+        if let Some(Ok(about)) = named
+            && !about.is_file()
+            && !about.is_dir()
+        {
+            return Err(ReadError::Property {
+                name: name.clone(),
+                reason: "names no regular file".to_owned(),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Polls a client, and gives it the token that it asked for meanwhile.
+pub(super) fn poll(
+    client: &Client,
+    wait: Duration,
+) -> Option<Result<BorrowedMessage<'_>, KafkaError>> {
+    let polled = client.poll(wait);
+    client.context().tokens.hand_over(client.client());
+    polled
 }
 
 /// Whether a property would do, whatever the others are.
@@ -244,44 +275,6 @@ fn is_ca(name: &str) -> bool {
     )
 }
 
-fn read_error(properties: &Properties, error: &KafkaError) -> ReadError {
-    match error {
-        KafkaError::ClientConfig(_, reason, name, value) => ReadError::Property {
-            name: name.clone(),
-            // librdkafka's description may quote what was set.
-            reason: if value.is_empty() {
-                reason.clone()
-            } else {
-                reason.replace(value.as_str(), "***")
-            },
-        },
-        KafkaError::ClientCreation(reason) => ReadError::Client {
-            reason: without_values(properties, reason),
-        },
-        other => ReadError::Client {
-            reason: format!("{:?}", code(other)),
-        },
-    }
-}
-
-/// `text` without any value that was set; short ones are left, since they are words
-/// and numbers of librdkafka's own (`none`, `true`, `500`).
-fn without_values(properties: &Properties, text: &str) -> String {
-    const SECRET_LEN_MIN: usize = 6;
-    let mut text = text.to_owned();
-    for (name, value) in properties {
-        let secret = name.contains("password")
-            || name.contains("secret")
-            || name.contains("pem")
-            || name.contains("jaas")
-            || name.contains("oauthbearer");
-        if secret && value.0.len() >= SECRET_LEN_MIN {
-            text = text.replace(&value.0, "***");
-        }
-    }
-    text
-}
-
 // === impl Context ===
 
 impl Context {
@@ -338,16 +331,7 @@ impl ClientContext for Context {
         &self,
         _oauthbearer_config: Option<&str>,
     ) -> Result<OAuthToken, Box<dyn std::error::Error>> {
-        let Some((source, now)) = &self.tokens else {
-            return Err("no token file is set".into());
-        };
-        let now = now();
-        let token = source.token(now)?;
-        Ok(OAuthToken {
-            principal_name: token.subject(),
-            lifetime_ms: token.good_until(now)?.0,
-            token: token.text,
-        })
+        self.tokens.make()
     }
 
     fn log(&self, level: RDKafkaLogLevel, facility: &str, message: &str) {

@@ -64,12 +64,6 @@ impl Emitter {
         }
     }
 
-    /// The agent's clock.
-    /// The clock that arrivals are stamped with.
-    pub(super) fn clock(&self) -> Now {
-        Now::clone(&self.now)
-    }
-
     pub(super) fn now(&self) -> ArrivalTime {
         (self.now)()
     }

@@ -243,7 +243,7 @@ impl Session {
 
     /// What comes next, within `wait`.
     pub(super) fn poll(&self, wait: Duration) -> Result<Event<'_>, Halt> {
-        let error = match self.client.poll(wait) {
+        let error = match client::poll(&self.client, wait) {
             None => return Ok(Event::Nothing),
             Some(Ok(message)) => {
                 self.readable()?;

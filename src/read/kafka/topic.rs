@@ -89,8 +89,7 @@ impl TopicReader {
         let shared = &self.shared;
         let access = Some(Arc::clone(&shared.access));
         let connection = shared.connection();
-        let now = Some(shared.emitter.clock());
-        let client = match client::create_for(&connection, shared.topic, access, now) {
+        let client = match client::create_for(&connection, shared.topic, access) {
             Ok(client) => Arc::new(client),
             Err(error) => {
                 // It worked at start: a file it names is gone, say.
@@ -260,7 +259,7 @@ impl TopicReader {
 fn serve(client: &Client) {
     const EVENTS_MAX: usize = 100;
     for _ in 0..EVENTS_MAX {
-        if client.poll(Duration::from_millis(5)).is_none() {
+        if client::poll(client, Duration::from_millis(5)).is_none() {
             return;
         }
     }

@@ -5,8 +5,9 @@ use std::fmt;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use evenkeel_core::facts::time::ArrivalTime;
 use serde_json::{Map, Value, json};
+
+use crate::read::wall::WallTime;
 
 /// librdkafka's default, in seconds.
 const LIFE_S: i64 = 3_600;
@@ -67,7 +68,7 @@ impl Claims {
 
     /// A token that is good from `now` on.
     #[must_use]
-    pub fn token(&self, now: ArrivalTime) -> String {
+    pub fn token(&self, now: WallTime) -> String {
         // Whole seconds, rounded down, so that no broker sees a token of the future.
         let issued_s = now.0.div_euclid(1_000);
         let mut claims = Map::new();

@@ -5,7 +5,7 @@ use std::fs;
 use super::*;
 use crate::read::connection::Hidden;
 
-const NOW: ArrivalTime = ArrivalTime(1_700_000_000_000);
+const NOW: WallTime = WallTime(1_700_000_000_000);
 
 fn token(claims: &str) -> Token {
     Token {

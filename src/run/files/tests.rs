@@ -166,3 +166,29 @@ fn what_a_file_holds_is_not_kept() {
     let watch = Watch::new([path]);
     assert!(!format!("{watch:?}").contains("topsecret"));
 }
+
+/// The first of them, whatever order the folder lists them in; of the others the names.
+#[test]
+fn a_folder_of_many_files_is_read_by_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let name = |number: usize| at.join(format!("{number:04}"));
+    // Made backwards, so that the order of the folder is hardly that of the names.
+    for number in (0..600).rev() {
+        fs::write(name(number), "one").unwrap();
+    }
+    let mut watch = Watch::new([at.to_owned()]);
+    assert!(!watch.poll());
+    for number in [0, 100, 255] {
+        fs::write(name(number), "two").unwrap();
+        assert!(watch.poll(), "{number}");
+        assert!(!watch.poll(), "{number}: told once");
+    }
+    fs::write(name(256), "two").unwrap();
+    assert!(!watch.poll(), "only its name counts");
+    fs::write(name(599), "one").unwrap();
+    fs::remove_file(name(599)).unwrap();
+    assert!(watch.poll(), "a name is gone");
+    fs::write(at.join("9999"), "").unwrap();
+    assert!(watch.poll(), "a name has come");
+}

@@ -1,5 +1,4 @@
-//! TLS of the agent's own port: from PEM and settings to what answers a handshake. With
-//! `gate`, the only file here that knows OpenSSL.
+//! TLS of the agent's own port: from PEM and settings to what answers a handshake.
 
 use std::net::IpAddr;
 use std::pin::Pin;

@@ -257,6 +257,13 @@ fn unsecured_tokens_are_made_alike() {
         other,
         ["line 3 sasl.jaas.config: an option that librdkafka's tokens do not have"]
     );
+    for lifetime in ["60.5", "0", "-1", "soon", ""] {
+        let told = wrong(&format!(
+            "{OAUTH} unsecuredLoginStringClaim_sub=a unsecuredLoginLifetimeSeconds=\"{lifetime}\";"
+        ));
+        let expected = "line 3 sasl.jaas.config: an unsecuredLoginLifetimeSeconds that is no whole number above 0";
+        assert_eq!(told, [expected], "{lifetime}");
+    }
     let blank = wrong(&format!("{OAUTH} unsecuredLoginStringClaim_sub=\"a b\";"));
     assert_eq!(
         blank,

@@ -131,7 +131,6 @@ async fn answers_are_handed_on_with_their_own_times() {
     assert_eq!(description.state, PolledState::PreparingRebalance);
     assert_eq!(stage.counters.lists.get(), 2);
     assert_eq!(stage.counters.descriptions.get(), 2);
-    assert_eq!(stage.counters.last_answer_ms.get(), 8);
 }
 
 #[tokio::test(start_paused = true)]
@@ -223,7 +222,6 @@ async fn a_full_channel_holds_up_the_questions_and_queues_nothing() {
     tokio::time::sleep(Duration::from_secs(61)).await;
     let asked = stage.script.0.lock().unwrap().asked.len();
     assert!((8..=14).contains(&asked), "{asked}");
-    assert!(stage.counters.dropped.get() >= 8);
     stage.answer().await;
     stage.answer().await;
     stage.answer().await;

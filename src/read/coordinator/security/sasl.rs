@@ -4,11 +4,10 @@
 use std::fmt;
 use std::path::Path;
 
-use evenkeel_core::facts::time::ArrivalTime;
-
 use super::{Unfit, Values};
 use crate::read::connection::Hidden;
 use crate::read::token::{Claims, TokenError, TokenSource, UNSECURED, UNSECURED_CONFIG};
+use crate::read::wall::WallTime;
 
 const TOKEN_FILE: &str = "token file";
 
@@ -73,7 +72,7 @@ impl Login {
     }
 
     /// What goes into a login now. Reads a file: not for a thread that serves others.
-    pub(in super::super) fn secrets(&self, now: ArrivalTime) -> Result<Secrets, Unfit> {
+    pub(in super::super) fn secrets(&self, now: WallTime) -> Result<Secrets, Unfit> {
         match self {
             Self::Password { user, password, .. } => Ok(Secrets::Password {
                 user: user.0.clone(),

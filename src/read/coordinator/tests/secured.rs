@@ -317,7 +317,7 @@ async fn a_token_is_read_anew_for_each_login_and_a_refusal_is_understood() {
     // The session lasts two seconds: another connection is there before it ends.
     std::fs::write(file.path(), "second").unwrap();
     let counters = std::sync::Arc::clone(polls.handle.counters());
-    while counters.connections.get() < 3 {
+    while fake.set(|says| says.connections) < 3 {
         polls.next().await;
     }
     assert_eq!(counters.failures.get(), 0);

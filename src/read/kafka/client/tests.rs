@@ -197,3 +197,79 @@ fn an_alert_after_the_handshake_is_a_refusal() {
     assert_eq!(refused(Trouble::Unreachable, closed), Trouble::Unreachable);
     assert_eq!(refused(Trouble::Missing, alert), Trouble::Missing);
 }
+
+/// What librdkafka would accept and then wait for ever for a token.
+#[test]
+fn a_token_must_come_from_somewhere() {
+    let sasl = |protocol: &str, more: &[(&str, &str)]| {
+        let mut all = vec![
+            ("security.protocol", protocol),
+            ("sasl.mechanism", "OAUTHBEARER"),
+        ];
+        all.extend(more);
+        mistakes(&settings(&all).connection)
+    };
+    let on = ("enable.sasl.oauthbearer.unsecure.jwt", "True");
+    let config = "sasl.oauthbearer.config";
+    let ada = (config, "principal=ada lifeSeconds=60");
+    assert_eq!(sasl("sasl_plaintext", &[on, ada]), []);
+    assert_eq!(sasl("plaintext", &[]), []);
+    for none in [&[][..], &[on], &[ada], &[(on.0, "F"), ada]] {
+        let told = sasl("SASL_PLAINTEXT", none);
+        let [ReadError::Client { reason }] = &told[..] else {
+            panic!("{told:?}");
+        };
+        assert!(reason.contains("kafka.token_file"), "{reason}");
+    }
+    for wrong in ["principal=S3CRET lifeSeconds=60.5", "sub=S3CRET"] {
+        let told = sasl("sasl_ssl", &[on, (config, wrong)]);
+        assert!(
+            matches!(&told[..], [ReadError::Property { name, .. }] if name == config),
+            "{told:?}"
+        );
+        assert!(!format!("{told:?}").contains("S3CRET"), "{told:?}");
+    }
+    let mut connection = settings(&[
+        ("security.protocol", "sasl_ssl"),
+        ("sasl.mechanism", "OAUTHBEARER"),
+    ])
+    .connection;
+    connection.token_file = Some("/none/token".into());
+    assert_eq!(mistakes(&connection), [], "it may be there later");
+}
+
+/// Cut out of a sentence, a short value would show by what is missing there.
+#[test]
+fn a_reason_is_whole_or_not_told() {
+    let told = mistakes(&settings(&[("socket.timeout.ms", "5")]).connection);
+    assert_eq!(
+        told[0].to_string(),
+        "property socket.timeout.ms: its value is not taken"
+    );
+    let told = mistakes(&settings(&[("no.such.property", "such")]).connection);
+    assert_eq!(
+        told[0].to_string(),
+        "property no.such.property: no such property, or not in this build"
+    );
+    let file = ("ssl.ca.location", "/no/such/file");
+    let ssl = ("security.protocol", "SSL");
+    let whole = mistakes(&settings(&[ssl, file]).connection)[0].to_string();
+    assert!(whole.contains("ssl.ca.location failed"), "{whole}");
+    let short = ("ssl.key.password", "fail");
+    let told = mistakes(&settings(&[ssl, file, short]).connection)[0].to_string();
+    assert_eq!(told, "kafka client not created: not taken: ssl.ca.location");
+}
+
+#[test]
+fn what_is_no_regular_file_is_not_opened() {
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("pipe");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.unwrap().success());
+    let ssl = ("security.protocol", "SSL");
+    for name in ["ssl.ca.location", "ssl.key.location"] {
+        let told = mistakes(&settings(&[ssl, (name, pipe.to_str().unwrap())]).connection);
+        let expected = format!("property {name}: names no regular file");
+        assert_eq!(told[0].to_string(), expected);
+    }
+}

@@ -132,3 +132,35 @@ fn what_is_spoken() {
         ]
     );
 }
+
+/// What the worker would refuse, the agent cannot: it is told.
+#[test]
+fn one_tls_version_alone_cannot_be_demanded() {
+    let warnings = |text: &str| {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("w.properties");
+        std::fs::write(&file, tls(text)).unwrap();
+        let mut settings = Settings::read(Some((&file, "file")), &[], &|_| None);
+        let over = Over {
+            properties: &BTreeMap::new(),
+            has_token_file: false,
+            has_brokers: false,
+        };
+        translate(&mut settings, over);
+        assert_eq!(settings.mistakes, []);
+        settings.warnings
+    };
+    assert_eq!(warnings("ssl.enabled.protocols=TLSv1.2, TLSv1.3"), [""; 0]);
+    let told = warnings("ssl.enabled.protocols=TLSv1.3");
+    assert!(
+        matches!(&told[..], [line] if line.contains("ssl.enabled.protocols says TLSv1.3 alone")),
+        "{told:?}"
+    );
+    let told = warnings("ssl.enabled.protocols=TLSv1.2");
+    assert!(told[0].contains("TLSv1.2 alone"), "{told:?}");
+    let told = warnings("ssl.cipher.suites=TLS_AES_256_GCM_SHA384");
+    assert!(
+        matches!(&told[..], [line] if line.contains("ssl.cipher.suites says none of TLSv1.2")),
+        "{told:?}"
+    );
+}
