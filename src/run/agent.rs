@@ -241,6 +241,7 @@ impl Watcher {
                 counters.descriptions.get(),
             ],
             failed: counters.failures.get(),
+            off: self.reader.polls_off(),
         }
     }
 

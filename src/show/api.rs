@@ -227,7 +227,12 @@ fn text(reason: &Reason, settings: &Settings, agent: &AgentStats) -> String {
         .map_or("the agent's principal", String::as_str);
     let topic = match reason.about {
         About::Topic(topic) => name(settings, topic),
-        About::Polls => return polls_text(reason.why, &settings.group, who),
+        About::Polls => {
+            let polls = agent.polls.iter();
+            let mut polls = polls.filter(|polls| *polls.group == settings.group);
+            let off = polls.next().and_then(|polls| polls.off.as_deref());
+            return polls_text(reason.why, &settings.group, who, off);
+        }
         About::All => "the inputs",
     };
     match reason.why {
@@ -261,8 +266,11 @@ fn text(reason: &Reason, settings: &Settings, agent: &AgentStats) -> String {
     }
 }
 
-fn polls_text(why: Why, group: &str, who: &str) -> String {
+fn polls_text(why: Why, group: &str, who: &str, off: Option<&str>) -> String {
     let so = "its state at this moment is not known";
+    if let Some(off) = off {
+        return format!("the coordinator of group {group} is not asked ({off}); {so}");
+    }
     match why {
         Why::Trouble(Trouble::Denied) => {
             format!("group {group} may not be described: {who} needs DESCRIBE on it; {so}")

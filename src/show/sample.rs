@@ -174,6 +174,7 @@ pub(crate) fn published(groups: Vec<Answers>) -> Published {
                 group: Arc::from("connect-orders"),
                 answered: [1, 240, 5],
                 failed: 2,
+                off: None,
             }],
             reloads: ReloadStats { ok: 2, failed: 1 },
             expiries: BTreeMap::from([(CertificateUse::Server, 1_702_592_000)]),

@@ -69,7 +69,7 @@ pub struct BuildInfo {
 }
 
 /// What was asked of one group's coordinator.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PollStats {
     /// Of which group.
     pub group: Arc<str>,
@@ -77,6 +77,8 @@ pub struct PollStats {
     pub answered: [u64; 3],
     /// Questions that were refused or not answered.
     pub failed: u64,
+    /// Why nothing is asked at all, where the connection's settings leave no way.
+    pub off: Option<String>,
 }
 
 /// What was read of one topic for one group.

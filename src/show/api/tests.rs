@@ -54,6 +54,23 @@ fn the_missing_right_and_the_principal_are_named() {
 }
 
 #[test]
+fn polls_that_cannot_be_are_not_blamed_on_the_coordinator() {
+    let mut answers = incident();
+    answers.mode = Mode::NoPolls;
+    (answers.polls.confirmed, answers.polls.trouble) = (None, Some(Trouble::Other));
+    let mut published = published(vec![answers]);
+    let told = |published: &Published| {
+        let (_, value) = ready_json(published, NOW);
+        let reason = &value["groups"][0]["reasons"][0];
+        assert_eq!(reason["input"], "polls");
+        reason["text"].as_str().unwrap().to_owned()
+    };
+    assert!(told(&published).contains("does not answer"));
+    published.agent.polls[0].off = Some("sasl.mechanism: Kerberos".to_owned());
+    assert!(told(&published).contains("is not asked (sasl.mechanism: Kerberos)"));
+}
+
+#[test]
 fn each_trouble_has_words_of_its_own() {
     let troubles = [
         Trouble::Denied,
