@@ -257,7 +257,9 @@ async fn asks_anew_for_what_was_asked_meanwhile() {
         r.ends(Topic::Config).iter().any(|ends| ends.asked >= asked)
     });
     reading.rest(Duration::from_secs(1));
-    assert_eq!(reading.ends(Topic::Config).len(), before + 2);
+    // One more comes where the question of every ten seconds falls in between.
+    let asked = reading.ends(Topic::Config).len() - before;
+    assert!((2..=3).contains(&asked), "{asked} questions for 51 wishes");
     reading.end();
 }
 
