@@ -79,11 +79,6 @@ fn live_sidecars() {
 }
 
 #[test]
-fn live_changed() {
-    run("changed");
-}
-
-#[test]
 fn live_namespaces() {
     run("namespaces");
 }
