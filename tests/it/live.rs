@@ -19,11 +19,6 @@ fn is_skipped() -> bool {
 }
 
 fn run(name: &str) {
-    play(name, false);
-}
-
-/// Runs the scenario: all steps of it, or those that show the most in the least time.
-fn play(name: &str, whole: bool) {
     if is_skipped() {
         return;
     }
@@ -36,7 +31,7 @@ fn play(name: &str, whole: bool) {
         program: PathBuf::from(env!("CARGO_BIN_EXE_evenkeel")),
         keep: None,
         releases: None,
-        whole,
+        whole: false,
     };
     let compared = scenario.run(&run).unwrap();
     println!("{name}: {compared} compared, none differ");
@@ -60,12 +55,6 @@ fn live_brokers() {
 #[test]
 fn live_secured() {
     run("secured");
-}
-
-#[test]
-fn live_hidden() {
-    // What comes after the script it shares goes on from the script's end.
-    play("hidden", true);
 }
 
 #[test]
