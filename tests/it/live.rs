@@ -19,6 +19,11 @@ fn is_skipped() -> bool {
 }
 
 fn run(name: &str) {
+    play(name, false);
+}
+
+/// Runs the scenario: all steps of it, or those that show the most in the least time.
+fn play(name: &str, whole: bool) {
     if is_skipped() {
         return;
     }
@@ -31,7 +36,7 @@ fn run(name: &str) {
         program: PathBuf::from(env!("CARGO_BIN_EXE_evenkeel")),
         keep: None,
         releases: None,
-        whole: false,
+        whole,
     };
     let compared = scenario.run(&run).unwrap();
     println!("{name}: {compared} compared, none differ");
@@ -65,6 +70,17 @@ fn live_rights() {
 #[test]
 fn live_sidecars() {
     run("sidecars");
+}
+
+#[test]
+fn live_hidden() {
+    // What comes after the script it shares goes on from the script's end.
+    play("hidden", true);
+}
+
+#[test]
+fn live_changed() {
+    run("changed");
 }
 
 #[test]

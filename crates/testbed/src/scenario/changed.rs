@@ -10,8 +10,8 @@ use anyhow::{Context, ensure};
 
 use super::agent::Agent;
 use super::compare::Expected;
-use super::counts::{Counts, counted_alike};
-use super::membership::connector;
+use super::counts::{at_rest, counted_alike};
+use super::membership::{connector, nothing_unassigned, owned};
 use super::secured::{KEY_TEXT, quiet, seen};
 use super::stage::Stage;
 use super::tokens::Tokens;
@@ -68,7 +68,9 @@ struct Scene {
 pub(super) fn changed(stage: &mut Stage) -> anyhow::Result<()> {
     stage.cluster.start_processes(&["worker-1"])?;
     connector(stage, "alpha", 1)?;
-    stage.rest("a worker with a connector", NOTHING)?;
+    stage.await_truth("a worker with a connector", NOTHING, |truth| {
+        owned(truth) == 2 && nothing_unassigned(truth)
+    })?;
     let group = stage.cluster.groups().first().context("a group")?.clone();
     let rights = Right::of_observer(AGENT_USER, &group);
     stage.cluster.grant(&rights)?;
@@ -87,14 +89,16 @@ pub(super) fn changed(stage: &mut Stage) -> anyhow::Result<()> {
     unauthenticated(&scene.password)?;
 
     // Another certificate, an authority that no broker has, the right password, no new token.
-    let counts = |agent: &Agent| -> anyhow::Result<_> {
-        Ok((Counts::of(stage.agent("first")?)?, Counts::of(agent)?))
+    let counts = |agents: &[&Agent]| -> anyhow::Result<_> {
+        let first = [stage.agent("first")?];
+        let counts = at_rest(&[&first[..], agents].concat())?;
+        let (first, others) = counts.split_first().context("the first sidecar")?;
+        let pairs = others.iter().map(|other| (first.clone(), other.clone()));
+        Ok(pairs.collect::<Vec<_>>())
     };
-    let mut before = vec![
-        ("mtls", counts(&scene.mtls)?),
-        ("store", counts(&scene.store)?),
-        ("token", counts(&scene.token)?),
-    ];
+    let names = ["mtls", "store", "token"];
+    let seeing = [&scene.mtls, &scene.store, &scene.token];
+    let mut before: Vec<_> = names.into_iter().zip(counts(&seeing)?).collect();
     let own = stage.cluster.user(AGENT_USER)?.clone();
     let right = own.password.clone();
     let next_user = User {
@@ -110,7 +114,7 @@ pub(super) fn changed(stage: &mut Stage) -> anyhow::Result<()> {
     }
     seen(&scene.mtls, "the next certificate")?;
     seen(&scene.password, "the right password")?;
-    before.push(("password", counts(&scene.password)?));
+    before.extend(["password"].into_iter().zip(counts(&[&scene.password])?));
     unauthenticated(&scene.store)?;
     unauthenticated(&scene.token)?;
 

@@ -2,7 +2,7 @@
 //! twice or not at all.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::ensure;
 
@@ -13,6 +13,9 @@ use crate::wait::wait_until;
 
 /// Settled is a generation once a status or the next claim proves it.
 const COUNTED_MAX: Duration = Duration::from_secs(40);
+
+/// How long nothing is counted before it counts as all: a proof is read within a second.
+const AT_REST: Duration = Duration::from_secs(5);
 
 const FAMILIES: [&str; 5] = [
     "evenkeel_generations_total",
@@ -64,6 +67,27 @@ impl Counts {
             .map(|(name, now)| (name.clone(), now - was(name)));
         Counts(grown.collect())
     }
+}
+
+/// What sidecars counted once none of them counts any more: a generation is settled before
+/// each of its members is proven to have done what it was told, and sidecars read the proofs
+/// at their own pace.
+///
+/// # Errors
+/// When one goes on counting, or does not answer.
+pub(super) fn at_rest(agents: &[&Agent]) -> anyhow::Result<Vec<Counts>> {
+    let look = || -> anyhow::Result<Vec<Counts>> {
+        agents.iter().map(|agent| Counts::of(agent)).collect()
+    };
+    let mut last = look()?;
+    let mut since = Instant::now();
+    wait_until("counters to rest", COUNTED_MAX, || {
+        let now = look()?;
+        if now != last {
+            (last, since) = (now, Instant::now());
+        }
+        Ok((since.elapsed() >= AT_REST).then(|| last.clone()))
+    })
 }
 
 /// The sidecar `first`, which always saw everything, is the measure: since `before`, its own

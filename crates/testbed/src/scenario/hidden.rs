@@ -4,11 +4,11 @@
 
 use std::time::Duration;
 
-use anyhow::{Context, ensure};
+use anyhow::{Context, anyhow, ensure};
 
 use super::agent::Agent;
 use super::compare::Expected;
-use super::counts::{Counts, counted_alike};
+use super::counts::{Counts, at_rest, counted_alike};
 use super::membership;
 use super::stage::Stage;
 use crate::group::Group;
@@ -69,14 +69,15 @@ pub(super) fn hidden(stage: &mut Stage) -> anyhow::Result<()> {
     }
     let since = truth.generations.iter();
     let since = since.filter(|generation| generation.generation > at_grant);
-    let counted = Counts::of(stage.agent(NAME)?)?;
+    let before = at_rest(&[stage.agent("first")?, stage.agent(NAME)?])?;
+    let [first, counted] = before.try_into().map_err(|_| anyhow!("two sidecars"))?;
     let generations = f64::from(u32::try_from(since.count())?);
     comparison.equal(
         "generations since the grant",
         &generations,
         &counted.generations(),
     );
-    let before = (Counts::of(stage.agent("first")?)?, counted);
+    let before = (first, counted);
 
     // It is taken away; the leader goes, and another leads.
     stage.cluster.revoke(&records)?;

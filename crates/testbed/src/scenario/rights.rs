@@ -7,7 +7,7 @@ use anyhow::{Context, ensure};
 
 use super::agent::Agent;
 use super::compare::Expected;
-use super::membership::connector;
+use super::membership::{connector, nothing_unassigned, owned};
 use super::secured::seen;
 use super::stage::Stage;
 use crate::properties::Properties;
@@ -35,7 +35,9 @@ const STAYS: Duration = Duration::from_secs(22);
 pub(super) fn rights(stage: &mut Stage) -> anyhow::Result<()> {
     stage.cluster.start_processes(&["worker-1"])?;
     connector(stage, "alpha", 2)?;
-    stage.rest("a worker with a connector", NOTHING)?;
+    stage.await_truth("a worker with a connector", NOTHING, |truth| {
+        owned(truth) == 3 && nothing_unassigned(truth)
+    })?;
     let group_id = stage.group_id().to_owned();
     let access = (Access::Scram512, Properties::new());
     let file = stage
