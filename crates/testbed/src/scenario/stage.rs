@@ -315,14 +315,14 @@ impl Stage {
                 let told = state
                     .pointer("/group/generation")
                     .and_then(serde_json::Value::as_i64);
-                if told > Some(newest(&truth)?.into()) {
+                if told > Some(newest(&truth)?) {
                     let now = self.cluster.truth(&self.group.group_id)?;
                     ensure!(now.is_settled() && holds(&now), "the group went on");
                     truth = now;
                 }
                 let generation = newest(&truth)?;
                 ensure!(
-                    told == Some(generation.into()),
+                    told == Some(generation),
                     "told {told:?}, truth {generation}"
                 );
                 let mut comparison = Comparison::new();
