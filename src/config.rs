@@ -5,6 +5,7 @@
 mod check;
 mod connection;
 mod describe;
+pub mod file;
 mod flags;
 #[cfg(test)]
 pub(crate) mod golden;

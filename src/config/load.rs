@@ -1,7 +1,5 @@
 //! Loads the configuration: file, then `EVENKEEL_*`, then flags; all mistakes at once.
 
-use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use serde_yaml::{Mapping, Value};
@@ -15,7 +13,7 @@ use super::properties::Judge;
 use super::tree::Tree;
 use super::typed::Config;
 use super::validate::validate_with;
-use super::{check, connection, groups, yaml};
+use super::{check, connection, file, groups, yaml};
 
 /// A configuration is pages, not megabytes; more is a mistaken path.
 const FILE_BYTES_MAX: u64 = 1024 * 1024;
@@ -92,16 +90,8 @@ pub fn load(
 fn read(path: &Path) -> Result<String, Mistake> {
     let wrong =
         |what: String| Mistake::new("", format!("{}: {what}", path.display()), "a YAML file");
-    let mut text = String::new();
-    let read = File::open(path).and_then(|file| {
-        // One byte more than is allowed tells that there is more.
-        file.take(FILE_BYTES_MAX + 1).read_to_string(&mut text)
-    });
-    match read {
-        Err(error) => Err(wrong(error.to_string())),
-        Ok(_) if text.len() as u64 > FILE_BYTES_MAX => Err(wrong("more than 1 MiB".to_owned())),
-        Ok(_) => Ok(text),
-    }
+    let bytes = file::bytes(path, FILE_BYTES_MAX).map_err(|unread| wrong(unread.to_string()))?;
+    String::from_utf8(bytes).map_err(|_| wrong("stream did not contain valid UTF-8".to_owned()))
 }
 
 // === impl Sources ===

@@ -1,8 +1,8 @@
 //! The key that names are masked with, from its file.
 
-use std::fs::File;
-use std::io::Read;
+use std::path::Path;
 
+use super::file;
 use super::mistake::{Mistake, quoted};
 use super::secret::Secret;
 use super::typed::PrivacyConfig;
@@ -33,13 +33,8 @@ fn key(path: &str) -> Result<Secret, Mistake> {
         let expected = format!("a file with a key of at least {KEY_BYTES_MIN} characters");
         Mistake::new(PATH, format!("{}: {what}", quoted(path)), expected).hint(HINT)
     };
-    let mut bytes = Vec::new();
-    File::open(path)
-        .and_then(|file| file.take(KEY_BYTES_MAX + 1).read_to_end(&mut bytes))
-        .map_err(|error| wrong(&error.to_string()))?;
-    if bytes.len() as u64 > KEY_BYTES_MAX {
-        return Err(wrong("more than 4 KiB"));
-    }
+    let bytes =
+        file::bytes(Path::new(path), KEY_BYTES_MAX).map_err(|unread| wrong(&unread.to_string()))?;
     let text = String::from_utf8(bytes).map_err(|_| wrong("no text"))?;
     // Editors and `echo` end the line; the key is the same without.
     let text = text.trim_end_matches(['\r', '\n']);

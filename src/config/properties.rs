@@ -3,13 +3,13 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::de::{Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::describe::{Describe, Shape};
+use super::file;
 use super::mistake::Mistake;
 use super::secret::{HIDDEN, Secret};
 use super::tree::KafkaTree;
@@ -319,18 +319,9 @@ fn file(path: &str) -> Result<String, Reference> {
         found: format!("a reference to {path}"),
         expected: format!("a file that can be read: {what}"),
     };
-    let about = fs::metadata(path).map_err(|error| wrong(error.to_string()))?;
-    // A device or a pipe may have no end, or never begin.
-    if !about.is_file() {
-        return Err(wrong("it is no regular file".to_owned()));
-    }
-    let size = about.len();
-    if size > FILE_BYTES_MAX {
-        return Err(wrong(format!(
-            "it has {size} bytes, more than {FILE_BYTES_MAX}"
-        )));
-    }
-    let text = fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
+    let bytes =
+        file::bytes(Path::new(path), FILE_BYTES_MAX).map_err(|unread| wrong(unread.to_string()))?;
+    let text = String::from_utf8(bytes).map_err(|_| wrong("it holds no text".to_owned()))?;
     let text = text.strip_suffix('\n').unwrap_or(&text);
     Ok(text.strip_suffix('\r').unwrap_or(text).to_owned())
 }

@@ -7,8 +7,7 @@ mod claims;
 mod tests;
 
 use std::fmt;
-use std::fs::File;
-use std::io::{self, Read as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
@@ -16,6 +15,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::Value;
 use thiserror::Error;
 
+use crate::config::file::{self, Unread};
 use crate::read::connection::{Connection, Properties, flag};
 use crate::read::wall::WallTime;
 pub use claims::Claims;
@@ -141,16 +141,11 @@ fn is_unsecured(properties: &Properties) -> bool {
 }
 
 fn read(path: &Path) -> Result<String, TokenError> {
-    let failed = |error: io::Error| TokenError::File(error.kind());
-    let file = File::open(path).map_err(failed)?;
-    // A device or a pipe may have no end, or never begin.
-    if !file.metadata().map_err(failed)?.is_file() {
-        return Err(TokenError::None);
-    }
-    let mut token = String::new();
-    file.take(TOKEN_BYTES_MAX)
-        .read_to_string(&mut token)
-        .map_err(failed)?;
+    let bytes = file::bytes(path, TOKEN_BYTES_MAX).map_err(|unread| match unread {
+        Unread::Io(error) => TokenError::File(error.kind()),
+        Unread::Folder | Unread::NotRegular | Unread::TooLarge(_) => TokenError::None,
+    })?;
+    let token = String::from_utf8(bytes).map_err(|_| TokenError::None)?;
     let token = token.trim();
     // RFC 6750: no white space and no control character can be in one.
     if token.is_empty() || !token.bytes().all(|byte| byte.is_ascii_graphic()) {

@@ -1,8 +1,6 @@
 //! The web configuration while the agent runs: reads it with the files it names, and
 //! takes up changes for new connections. What does not hold is told once and not taken.
 
-use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,6 +8,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::MissedTickBehavior;
 
+use crate::config::file;
 use crate::config::web::{Pem, WebConfig, WebTls};
 use crate::config::{Mistake, Mistakes, Probes};
 use crate::run::files::Watch;
@@ -246,17 +245,7 @@ fn content(place: &Pem) -> Result<Vec<u8>, String> {
 
 /// What a file holds, or what was found instead.
 fn read(path: &Path) -> Result<Vec<u8>, String> {
-    let mut bytes = Vec::new();
-    // One byte more than is allowed tells that there is more.
-    let read =
-        File::open(path).and_then(|file| file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes));
-    match read {
-        Err(error) => Err(format!("{}: {error}", path.display())),
-        Ok(_) if bytes.len() as u64 > FILE_BYTES_MAX => {
-            Err(format!("{}: more than 1 MiB", path.display()))
-        }
-        Ok(_) => Ok(bytes),
-    }
+    file::bytes(path, FILE_BYTES_MAX).map_err(|unread| format!("{}: {unread}", path.display()))
 }
 
 fn mistake(path: &str, found: &str, expected: &str) -> Mistake {

@@ -1,5 +1,7 @@
 //! References, and names that come twice.
 
+use std::fs;
+
 use super::*;
 
 fn env(name: &str) -> Option<String> {
@@ -40,7 +42,7 @@ fn a_reference_that_leads_nowhere_says_where() {
     let large = folder.path().join("large");
     fs::write(&large, "x".repeat(1024 * 1024 + 1)).unwrap();
     let told = expand(&format!("${{file:{}}}", large.display()), &env).unwrap_err();
-    assert!(told.expected.contains("more than 1048576"), "{told:?}");
+    assert!(told.expected.contains("more than 1 MiB"), "{told:?}");
 }
 
 #[test]

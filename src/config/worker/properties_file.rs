@@ -1,10 +1,9 @@
 //! Java's `.properties` format, as `java.util.Properties` reads it: every entry with the
 //! line that it begins in, and every file that is none told as a mistake.
 
-use std::fs::{self, File};
-use std::io::{self, Read};
 use std::path::Path;
 
+use crate::config::file;
 use crate::config::mistake::Mistake;
 use crate::config::secret::Secret;
 
@@ -58,26 +57,9 @@ pub(super) fn read(file: &Path, path: &str, encoding: Encoding) -> Result<Vec<En
     parse(&text).map_err(|malformed| wrong(&malformed.to_string()))
 }
 
-/// The bytes of a regular file, or why there are none. A folder is none, and neither is a
-/// pipe, which might never end.
-pub(super) fn bytes(file: &Path, bytes_max: u64) -> Result<Vec<u8>, String> {
-    let told = |error: io::Error| error.to_string();
-    let kind = fs::metadata(file).map_err(told)?;
-    if kind.is_dir() {
-        return Err("a folder".to_owned());
-    }
-    if !kind.is_file() {
-        return Err("no regular file".to_owned());
-    }
-    let mut bytes = Vec::new();
-    let opened = File::open(file).map_err(told)?;
-    // One byte more than is allowed tells that there is more.
-    let mut limited = opened.take(bytes_max + 1);
-    limited.read_to_end(&mut bytes).map_err(told)?;
-    if bytes.len() as u64 > bytes_max {
-        return Err(format!("more than {bytes_max} bytes"));
-    }
-    Ok(bytes)
+/// The bytes of a regular file, or why there are none.
+pub(super) fn bytes(path: &Path, bytes_max: u64) -> Result<Vec<u8>, String> {
+    file::bytes(path, bytes_max).map_err(|unread| unread.to_string())
 }
 
 /// Whether a small file can be read, or why not.

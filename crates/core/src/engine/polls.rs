@@ -8,7 +8,7 @@ use crate::engine::State;
 use crate::facts::group;
 use crate::facts::input::{Topic, Trouble};
 use crate::facts::observation::GroupSnapshot;
-use crate::facts::poll::{PollAnswer, Polled, PolledState};
+use crate::facts::poll::{Description, PollAnswer, Polled, PolledState};
 use crate::facts::time::{ArrivalTime, EventTime};
 use crate::limits::FRESH_MS_MAX;
 use crate::story::findings::Kind;
@@ -45,46 +45,45 @@ impl State {
             PollAnswer::Listed(state) => self.polled.listed(*state),
             PollAnswer::Described(description) => {
                 self.polled.described(description.state, polled.asked);
-                let Some(stand_in) = self.polled.stand_in_mut() else {
-                    self.polled.answered(polled.asked);
-                    return;
-                };
-                if !matches!(description.protocol_type.as_str(), "connect" | "") {
-                    let name: String = description.protocol_type.chars().take(40).collect();
-                    let group = self.settings.group.clone();
-                    self.findings.raise(Kind::ForeignGroup, group, None, || {
-                        format!("a group of type {name} has this id; it is no Connect group")
-                    });
-                    stand_in.group_gone(at.as_event(0));
-                } else {
-                    let mut problems = Vec::new();
-                    let before = stand_in.newest.clone();
-                    let snapshot = group::described(
-                        description,
-                        at.as_event(0),
-                        before.as_deref(),
-                        &mut self.names,
-                        &mut problems,
-                    );
-                    if let Some(snapshot) = snapshot {
-                        let leader = |group: &GroupSnapshot| group.leader.clone();
-                        let changed = before
-                            .as_deref()
-                            .and_then(leader)
-                            .is_some_and(|old| leader(&snapshot).is_some_and(|new| new != old));
-                        stand_in.apply(snapshot);
-                        stand_in.ownership.bound(&self.configured);
-                        if changed {
-                            stand_in.leader_changes = stand_in.leader_changes.saturating_add(1);
-                            let count = &mut self.counters.leader_changes;
-                            *count = count.saturating_add(1);
-                        }
-                        self.note_members(problems.is_empty(), None);
-                    }
-                }
+                self.take_description(description, at.as_event(0));
             }
         }
         self.polled.answered(polled.asked);
+    }
+
+    /// Members count only while descriptions stand in for the records.
+    fn take_description(&mut self, description: &Description, seen: EventTime) {
+        let Some(stand_in) = self.polled.stand_in_mut() else {
+            return;
+        };
+        if !matches!(description.protocol_type.as_str(), "connect" | "") {
+            stand_in.group_gone(seen);
+            let name: String = description.protocol_type.chars().take(40).collect();
+            let group = self.settings.group.clone();
+            self.findings.raise(Kind::ForeignGroup, group, None, || {
+                format!("a group of type {name} has this id; it is no Connect group")
+            });
+            return;
+        }
+        let mut problems = Vec::new();
+        let before = stand_in.newest.clone();
+        let before = before.as_deref();
+        let names = &mut self.names;
+        let Some(now) = group::described(description, seen, before, names, &mut problems) else {
+            return;
+        };
+        let leaders = (
+            before.and_then(|before| before.leader.clone()),
+            now.leader.clone(),
+        );
+        stand_in.apply(now);
+        stand_in.ownership.bound(&self.configured);
+        if matches!(leaders, (Some(before), Some(now)) if before != now) {
+            stand_in.leader_changes = stand_in.leader_changes.saturating_add(1);
+            let count = &mut self.counters.leader_changes;
+            *count = count.saturating_add(1);
+        }
+        self.note_members(problems.is_empty(), None);
     }
 
     /// Begins and ends the time in which descriptions stand in for the records.

@@ -1,5 +1,7 @@
 //! Held against `java.util.Properties`, and against bytes that nobody meant.
 
+use std::fs;
+
 use super::*;
 use crate::config::worker::tests::cell;
 
@@ -79,9 +81,9 @@ fn what_is_no_properties_file_is_told() {
     assert_eq!(read(&file, "", Encoding::Latin1), Ok(Vec::new()));
     large.push(b'#');
     write(&large);
-    assert!(told(&file).contains("more than 1048576 bytes"));
+    assert!(told(&file).contains("more than 1 MiB"));
     write(&vec![b'a'; 10 * 1024 * 1024]);
-    assert!(told(&file).contains("more than 1048576 bytes"));
+    assert!(told(&file).contains("more than 1 MiB"));
     // A byte is a letter for a worker; a provider's file is UTF-8.
     write("a=é".as_bytes());
     let value = |encoding| read(&file, "", encoding).unwrap()[0].value.clone();

@@ -15,6 +15,7 @@ use openssl::x509::store::X509Lookup;
 use openssl::x509::verify::X509VerifyFlags;
 
 use super::{Unfit, Values};
+use crate::config::file::{self, Unread};
 use crate::read::connection::Hidden;
 
 /// Certificates and keys are small; a bundle of all public authorities has 250 kB.
@@ -270,16 +271,17 @@ fn private_key(source: &Source, password: Option<&Hidden>) -> Result<PKey<Privat
 }
 
 fn read(name: &'static str, path: &Path) -> Result<Vec<u8>, Unfit> {
-    if size(name, path)? > FILE_BYTES_MAX {
-        let reason = "file is too large";
-        return Err(Unfit::Content { name, reason });
-    }
-    fs::read(path).map_err(unread(name))
+    let content = |reason| Unfit::Content { name, reason };
+    file::bytes(path, FILE_BYTES_MAX).map_err(|unread| match unread {
+        Unread::Io(error) => unread_by(name)(error),
+        Unread::Folder | Unread::NotRegular => content("is no regular file"),
+        Unread::TooLarge(_) => content("file is too large"),
+    })
 }
 
 /// How much a file holds. A pipe or a device may have no end, or never begin.
 fn size(name: &'static str, path: &Path) -> Result<u64, Unfit> {
-    let about = fs::metadata(path).map_err(unread(name))?;
+    let about = fs::metadata(path).map_err(unread_by(name))?;
     if !about.is_file() {
         let reason = "is no regular file";
         return Err(Unfit::Content { name, reason });
@@ -287,7 +289,7 @@ fn size(name: &'static str, path: &Path) -> Result<u64, Unfit> {
     Ok(about.len())
 }
 
-fn unread(name: &'static str) -> impl FnOnce(io::Error) -> Unfit {
+fn unread_by(name: &'static str) -> impl FnOnce(io::Error) -> Unfit {
     move |error| Unfit::File {
         name,
         kind: error.kind(),
