@@ -130,7 +130,11 @@ fn look(path: &Path, before: Option<&Seen>) -> Seen {
 fn stamps(path: &Path) -> io::Result<(Vec<Stamp>, u128)> {
     let metadata = fs::metadata(path)?;
     let mut hasher = SipHasher13::new();
-    if !metadata.is_dir() {
+    if !metadata.is_dir() && !metadata.is_file() {
+        // A pipe or a device is not opened: it may have no end, or never begin.
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    if metadata.is_file() {
         let stamps = vec![Stamp::of(path, &metadata)];
         return Ok((stamps, hasher.finish128().as_u128()));
     }

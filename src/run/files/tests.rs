@@ -192,3 +192,17 @@ fn a_folder_of_many_files_is_read_by_name() {
     fs::write(at.join("9999"), "").unwrap();
     assert!(watch.poll(), "a name has come");
 }
+
+/// A device stands for all that never ends: it is not opened, and a file in its place is
+/// news.
+#[test]
+fn what_is_no_regular_file_is_not_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file");
+    std::os::unix::fs::symlink("/dev/zero", &path).unwrap();
+    let mut watch = Watch::new([path.clone()]);
+    assert!(!watch.poll());
+    fs::remove_file(&path).unwrap();
+    fs::write(&path, "x").unwrap();
+    assert!(watch.poll());
+}
