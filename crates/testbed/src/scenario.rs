@@ -22,7 +22,7 @@ mod tokens;
 
 use std::path::PathBuf;
 
-pub use agent::{Agent, Reason, Recorder};
+pub use agent::{Agent, Reason, Recorder, Told};
 pub use compare::{Expected, compare_state};
 pub use replay::{compare_history, replay};
 pub use stage::Stage;

@@ -1,6 +1,6 @@
 //! evenkeel as a process: the sidecar, asked over HTTP, and the recorder.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -45,107 +45,53 @@ pub struct Recorder {
     file: PathBuf,
 }
 
-fn command(program: &Path, bootstrap: &str, group: &Group) -> Command {
-    let mut command = Command::new(program);
-    command.env_clear();
-    for (flag, value) in [
-        ("--bootstrap", bootstrap),
-        ("--group", &group.group_id),
-        ("--config-topic", &group.config_topic),
-        ("--status-topic", &group.status_topic),
-        ("--log-level", "debug"),
-    ] {
-        command.arg(flag).arg(value);
+/// What a sidecar is told of the group that it is to watch.
+#[derive(Clone, Copy, Debug)]
+pub enum Told<'a> {
+    /// Brokers and names, as flags.
+    Names(&'a str, &'a Group),
+    /// A configuration file.
+    File(&'a Path),
+    /// The worker's properties file.
+    WorkerFile(&'a Path),
+}
+
+impl Told<'_> {
+    fn flags(self) -> Vec<OsString> {
+        match self {
+            Self::Names(bootstrap, group) => [
+                ("--bootstrap", bootstrap),
+                ("--group", &group.group_id),
+                ("--config-topic", &group.config_topic),
+                ("--status-topic", &group.status_topic),
+                ("--log-level", "debug"),
+            ]
+            .into_iter()
+            .flat_map(|(flag, value)| [flag.into(), value.into()])
+            .collect(),
+            Self::File(file) => vec!["--config".into(), file.into()],
+            Self::WorkerFile(file) => vec!["--worker-properties".into(), file.into()],
+        }
     }
-    command
 }
 
 impl Agent {
-    /// Starts a sidecar; its log goes to `folder`.
+    /// Starts a sidecar, in the network namespace of a worker where one is given; its log
+    /// goes to `folder`.
     ///
     /// # Errors
     /// When the program cannot be started.
     pub fn start(
         program: &Path,
         name: &str,
-        (bootstrap, group): (&str, &Group),
-        (folder, locks): (&Path, &Path),
-    ) -> anyhow::Result<Agent> {
-        let command = command(program, bootstrap, group);
-        let args = command.get_args().map(OsStr::to_owned).collect();
-        Agent::launch(program, name, args, (folder, locks), None)
-    }
-
-    /// Starts a sidecar in a network namespace, beside the worker there.
-    ///
-    /// # Errors
-    /// When the program cannot be started.
-    pub fn start_in(
-        room: &Room,
-        program: &Path,
-        name: &str,
-        (bootstrap, group): (&str, &Group),
-        places: (&Path, &Path),
-    ) -> anyhow::Result<Agent> {
-        let command = command(program, bootstrap, group);
-        let args = command.get_args().map(OsStr::to_owned).collect();
-        Agent::launch(program, name, args, places, Some(room))
-    }
-
-    /// Starts a sidecar that is told everything by a file.
-    ///
-    /// # Errors
-    /// When the program cannot be started.
-    pub fn start_with_file(
-        program: &Path,
-        name: &str,
-        file: &Path,
-        places: (&Path, &Path),
-    ) -> anyhow::Result<Agent> {
-        let args = vec!["--config".into(), file.into()];
-        Agent::launch(program, name, args, places, None)
-    }
-
-    /// The same in a network namespace.
-    ///
-    /// # Errors
-    /// When the program cannot be started.
-    pub fn start_with_file_in(
-        room: &Room,
-        program: &Path,
-        name: &str,
-        file: &Path,
-        places: (&Path, &Path),
-    ) -> anyhow::Result<Agent> {
-        let args = vec!["--config".into(), file.into()];
-        Agent::launch(program, name, args, places, Some(room))
-    }
-
-    /// Starts a sidecar that is told everything by the worker's properties file.
-    ///
-    /// # Errors
-    /// When the program cannot be started.
-    pub fn start_beside(
-        program: &Path,
-        name: &str,
-        worker_file: &Path,
-        places: (&Path, &Path),
-    ) -> anyhow::Result<Agent> {
-        let args = vec!["--worker-properties".into(), worker_file.into()];
-        Agent::launch(program, name, args, places, None)
-    }
-
-    fn launch(
-        program: &Path,
-        name: &str,
-        args: Vec<OsString>,
+        told: Told<'_>,
         (folder, locks): (&Path, &Path),
         room: Option<&Room>,
     ) -> anyhow::Result<Agent> {
         let port = Port::reserve(locks)?;
         let host = room.map_or(Ipv4Addr::LOCALHOST, Room::address);
         let mut command = Command::new(program);
-        command.arg("run").args(args);
+        command.arg("run").args(told.flags());
         command.args(["--listen", &format!("{host}:{}", port.number())]);
         if let Some(room) = room {
             command = room.wrap(&command);
@@ -299,7 +245,7 @@ impl Recorder {
         command.args(["--recorder", "evenkeel testbed"]);
         command.arg("--broker-release").arg(broker.to_string());
         command.arg("--worker-release").arg(workers.to_string());
-        command.args(self::command(program, bootstrap, group).get_args());
+        command.args(Told::Names(bootstrap, group).flags());
         let process = Process::start("recorder", command, &folder.join("recorder.log"))?;
         Ok(Recorder {
             process,

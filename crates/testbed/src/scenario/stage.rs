@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::{Context, bail, ensure};
 
 use super::Run;
-use super::agent::{Agent, Recorder};
+use super::agent::{Agent, Recorder, Told};
 use super::compare::{Expected, LIVE_DATED_MS_MAX, compare_state};
 use super::described::await_described;
 use super::replay::{compare_history_within, replay};
@@ -136,7 +136,13 @@ impl Stage {
 
     fn start_agent(&mut self, name: &str, bootstrap: &str, group: &Group) -> anyhow::Result<()> {
         let places = (self.cluster.folder(), self.locks.as_path());
-        let agent = Agent::start(&self.program, name, (bootstrap, group), places)?;
+        let agent = Agent::start(
+            &self.program,
+            name,
+            Told::Names(bootstrap, group),
+            places,
+            None,
+        )?;
         self.agents.push(agent);
         Ok(())
     }
@@ -148,10 +154,10 @@ impl Stage {
     pub fn add_agent_in(&mut self, name: &str, worker: &str) -> anyhow::Result<()> {
         let room = self.cluster.worker(worker)?.room();
         let room = room.with_context(|| format!("{worker} has no namespace"))?;
-        let (bootstrap, group) = (self.cluster.bootstrap(), &self.group);
+        let bootstrap = self.cluster.bootstrap();
+        let told = Told::Names(&bootstrap, &self.group);
         let places = (self.cluster.folder(), self.locks.as_path());
-        let whom = (bootstrap.as_str(), group);
-        let agent = Agent::start_in(room, &self.program, name, whom, places)?;
+        let agent = Agent::start(&self.program, name, told, places, Some(room))?;
         self.agents.push(agent);
         Ok(())
     }
@@ -162,7 +168,7 @@ impl Stage {
     /// When it cannot be started.
     pub fn agent_with_file(&self, name: &str, file: &Path) -> anyhow::Result<Agent> {
         let places = (self.cluster.folder(), self.locks.as_path());
-        Agent::start_with_file(&self.program, name, file, places)
+        Agent::start(&self.program, name, Told::File(file), places, None)
     }
 
     /// The same in the network namespace of a worker.
@@ -178,7 +184,7 @@ impl Stage {
         let places = (self.cluster.folder(), self.locks.as_path());
         let room = self.cluster.worker(worker)?.room();
         let room = room.with_context(|| format!("{worker} has no network namespace"))?;
-        Agent::start_with_file_in(room, &self.program, name, file, places)
+        Agent::start(&self.program, name, Told::File(file), places, Some(room))
     }
 
     /// Starts a sidecar from a worker's properties file, which is not compared either.
@@ -187,7 +193,13 @@ impl Stage {
     /// When it cannot be started.
     pub fn agent_beside(&self, name: &str, worker_file: &Path) -> anyhow::Result<Agent> {
         let places = (self.cluster.folder(), self.locks.as_path());
-        Agent::start_beside(&self.program, name, worker_file, places)
+        Agent::start(
+            &self.program,
+            name,
+            Told::WorkerFile(worker_file),
+            places,
+            None,
+        )
     }
 
     /// From now on the sidecar is one of those that are compared.
