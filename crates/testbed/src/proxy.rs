@@ -192,6 +192,9 @@ fn pump(mut from: TcpStream, mut to: TcpStream, shared: &Shared) {
 mod tests {
     use super::*;
 
+    /// What comes at all comes within this, however busy the machine is.
+    const PATIENCE: Duration = Duration::from_secs(10);
+
     /// A server that sends back what it gets, and a proxy before it.
     fn echo() -> (Proxy, std::path::PathBuf) {
         static NEXT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
@@ -219,8 +222,7 @@ mod tests {
 
     fn client(proxy: &Proxy) -> TcpStream {
         let stream = TcpStream::connect((Ipv4Addr::LOCALHOST, proxy.port())).unwrap();
-        let patience = Duration::from_millis(300);
-        stream.set_read_timeout(Some(patience)).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
         stream
     }
 
@@ -235,14 +237,15 @@ mod tests {
         let mut stream = client(&proxy);
         assert_eq!(ask(&mut stream).unwrap(), 1);
         proxy.set(Fault::Hang);
+        let soon = Duration::from_millis(300);
+        stream.set_read_timeout(Some(soon)).unwrap();
         let waited = ask(&mut stream).unwrap_err().kind();
         assert!(matches!(
             waited,
             ErrorKind::WouldBlock | ErrorKind::TimedOut
         ));
         proxy.set(Fault::None);
-        let patience = Duration::from_secs(10);
-        stream.set_read_timeout(Some(patience)).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
         assert_eq!(stream.read(&mut [0; 8]).unwrap(), 1);
         std::fs::remove_dir_all(locks).unwrap();
     }
