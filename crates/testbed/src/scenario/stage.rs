@@ -2,13 +2,13 @@
 //! made so far.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
 
 use super::Run;
-use super::agent::{Agent, Recorder, Told};
+use super::agent::{Agent, Recorder};
 use super::compare::{Expected, LIVE_DATED_MS_MAX, compare_state};
 use super::described::await_described;
 use super::replay::{compare_history_within, replay};
@@ -25,6 +25,8 @@ const SETTLE_MAX: Duration = Duration::from_secs(120);
 
 /// Longest wait for a sidecar to say what the log already says.
 const TOLD_MAX: Duration = Duration::from_secs(15);
+
+mod agents;
 
 /// A cluster with everything beside it.
 #[derive(Debug)]
@@ -101,166 +103,6 @@ impl Stage {
             scheduled_delay_ms,
             ..WorkerSpec::default()
         }
-    }
-
-    /// Starts one more sidecar.
-    ///
-    /// # Errors
-    /// When it cannot be started.
-    pub fn add_agent(&mut self, name: &str) -> anyhow::Result<()> {
-        let group = self.group.group_id.clone();
-        self.add_agent_of(name, &group)
-    }
-
-    /// Starts one more sidecar, that watches another group on the same topics.
-    ///
-    /// # Errors
-    /// When it cannot be started.
-    pub fn add_agent_of(&mut self, name: &str, group_id: &str) -> anyhow::Result<()> {
-        let bootstrap = self.cluster.bootstrap();
-        let group = Group {
-            group_id: group_id.to_owned(),
-            ..self.group.clone()
-        };
-        self.start_agent(name, &bootstrap, &group)
-    }
-
-    /// Starts one more sidecar, that begins at other addresses.
-    ///
-    /// # Errors
-    /// When it cannot be started.
-    pub fn add_agent_at(&mut self, name: &str, bootstrap: &str) -> anyhow::Result<()> {
-        let group = self.group.clone();
-        self.start_agent(name, bootstrap, &group)
-    }
-
-    fn start_agent(&mut self, name: &str, bootstrap: &str, group: &Group) -> anyhow::Result<()> {
-        let places = (self.cluster.folder(), self.locks.as_path());
-        let agent = Agent::start(
-            &self.program,
-            name,
-            Told::Names(bootstrap, group),
-            places,
-            None,
-        )?;
-        self.agents.push(agent);
-        Ok(())
-    }
-
-    /// Starts a sidecar in the network namespace of a worker.
-    ///
-    /// # Errors
-    /// When it cannot be started, or the worker has none.
-    pub fn add_agent_in(&mut self, name: &str, worker: &str) -> anyhow::Result<()> {
-        let room = self.cluster.worker(worker)?.room();
-        let room = room.with_context(|| format!("{worker} has no namespace"))?;
-        let bootstrap = self.cluster.bootstrap();
-        let told = Told::Names(&bootstrap, &self.group);
-        let places = (self.cluster.folder(), self.locks.as_path());
-        let agent = Agent::start(&self.program, name, told, places, Some(room))?;
-        self.agents.push(agent);
-        Ok(())
-    }
-
-    /// Starts a sidecar from a file, which is not compared until [`Stage::adopt`].
-    ///
-    /// # Errors
-    /// When it cannot be started.
-    pub fn agent_with_file(&self, name: &str, file: &Path) -> anyhow::Result<Agent> {
-        let places = (self.cluster.folder(), self.locks.as_path());
-        Agent::start(&self.program, name, Told::File(file), places, None)
-    }
-
-    /// The same in the network namespace of a worker.
-    ///
-    /// # Errors
-    /// When the worker has no namespace, or the sidecar cannot be started.
-    pub fn agent_with_file_in(
-        &self,
-        name: &str,
-        file: &Path,
-        worker: &str,
-    ) -> anyhow::Result<Agent> {
-        let places = (self.cluster.folder(), self.locks.as_path());
-        let room = self.cluster.worker(worker)?.room();
-        let room = room.with_context(|| format!("{worker} has no network namespace"))?;
-        Agent::start(&self.program, name, Told::File(file), places, Some(room))
-    }
-
-    /// Starts a sidecar from a worker's properties file, which is not compared either.
-    ///
-    /// # Errors
-    /// When it cannot be started.
-    pub fn agent_beside(&self, name: &str, worker_file: &Path) -> anyhow::Result<Agent> {
-        let places = (self.cluster.folder(), self.locks.as_path());
-        Agent::start(
-            &self.program,
-            name,
-            Told::WorkerFile(worker_file),
-            places,
-            None,
-        )
-    }
-
-    /// From now on the sidecar is one of those that are compared.
-    pub fn adopt(&mut self, agent: Agent) {
-        self.agents.push(agent);
-    }
-
-    /// From now on the sidecar is compared as one that may not read the group's records.
-    pub fn adopt_without_records(&mut self, agent: Agent) {
-        self.without_records.push(agent);
-    }
-
-    /// A sidecar may read the group's records from now on, or may not any more: it is compared
-    /// by other rules.
-    ///
-    /// # Errors
-    /// When there is none of that name.
-    pub fn records_allowed(&mut self, name: &str, allowed: bool) -> anyhow::Result<()> {
-        let (from, to) = if allowed {
-            (&mut self.without_records, &mut self.agents)
-        } else {
-            (&mut self.agents, &mut self.without_records)
-        };
-        let place = from.iter().position(|agent| agent.name() == name);
-        let agent = from.remove(place.with_context(|| format!("no sidecar {name}"))?);
-        to.push(agent);
-        Ok(())
-    }
-
-    /// Stops a sidecar for good.
-    ///
-    /// # Errors
-    /// When there is none, or it does not end well.
-    pub fn remove_agent(&mut self, name: &str) -> anyhow::Result<()> {
-        let place = self.agents.iter().position(|agent| agent.name() == name);
-        self.agents
-            .remove(place.with_context(|| format!("no sidecar {name}"))?)
-            .stop()
-    }
-
-    /// Kills a sidecar and starts it again under its name.
-    ///
-    /// # Errors
-    /// When there is none, or it cannot be started.
-    pub fn restart_agent(&mut self, name: &str) -> anyhow::Result<()> {
-        let place = self.agents.iter().position(|agent| agent.name() == name);
-        let agent = self
-            .agents
-            .remove(place.with_context(|| format!("no sidecar {name}"))?);
-        agent.kill()?;
-        self.add_agent(name)
-    }
-
-    /// A sidecar.
-    ///
-    /// # Errors
-    /// When there is none of that name.
-    pub fn agent(&self, name: &str) -> anyhow::Result<&Agent> {
-        let mut all = self.agents.iter().chain(&self.without_records);
-        let found = all.find(|agent| agent.name() == name);
-        found.with_context(|| format!("no sidecar {name}"))
     }
 
     /// The group that is played.
