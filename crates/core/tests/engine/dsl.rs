@@ -13,6 +13,7 @@
 //! 2.0  status foo-0 gone
 //! 2.5  ends                            everything is read up to the ends asked now
 //! 2.5  show                            print the state now
+//! 2.5  story                           print the episodes alone; nothing else is printed then
 //! 3.0  access offsets denied           a topic became unreadable, or `ok`
 //! 3.1  poll stable sessioned a off=3 | a: claim=foo | ...    a description; also: poll
 //!                                      empty | dead | preparing | listed none |
@@ -29,6 +30,7 @@
 mod group;
 mod poll;
 mod print;
+mod story;
 
 use evenkeel_core::engine::Engine;
 use evenkeel_core::facts::input::{Ends, Input, InputKind, Record, Settings, Start, Topic};
@@ -65,6 +67,10 @@ pub(crate) fn run(scenario: &str) -> String {
             }
             Step::Show => print_answers(&mut out, &engine.answers()),
             Step::Mode => print_mode(&mut out, &engine.answers()),
+            Step::Story => {
+                out.clear();
+                story::print_story(&mut out, &engine.answers());
+            }
         }
     }
     out
@@ -77,6 +83,7 @@ pub(crate) enum Step {
     Input(Input),
     Show,
     Mode,
+    Story,
 }
 
 /// The scenario as inputs.
@@ -169,6 +176,7 @@ impl Writer {
             }
             "show" => vec![Step::Show],
             "mode" => vec![Step::Mode],
+            "story" => vec![Step::Story],
             "access" => {
                 self.hidden.retain(|topic| topic.label() != words[1]);
                 if words[2] != "ok" {

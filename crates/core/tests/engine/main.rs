@@ -8,6 +8,7 @@ mod cases_groups;
 mod cases_hidden;
 mod cases_more;
 mod dsl;
+mod episodes;
 mod laws;
 mod polls;
 mod rounds;

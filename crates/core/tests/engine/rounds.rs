@@ -112,6 +112,7 @@ fn rules_1_2_and_7() {
          1.0 group 1 sessioned a | a: claim=- | b: claim=-
          2.0 group 2 sessioned a err=1 | a: claim=-
          3.0 group 3 empty
+         3.4 ends
          3.5 show",
         "incarnation 1 from generation 1
          gen 1 completed by rule 7
