@@ -303,7 +303,7 @@ pub enum LossEnd {
 pub struct LostAnswer {
     /// Connectors and tasks that lost their owner.
     pub items: u64,
-    /// Of which this many have no owner yet.
+    /// Of which this many have no owner yet, or had none when the episode closed.
     pub open: u64,
     /// How the others ended.
     pub ended: Vec<(LossEnd, u64)>,

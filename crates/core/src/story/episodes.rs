@@ -24,7 +24,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::answers::{Cause, EpisodeAnswer, EpisodeOutcome, Outcome};
+use crate::answers::{Cause, DepartureAnswer, EpisodeAnswer, EpisodeOutcome, Outcome};
 use crate::facts::ids::WorkItem;
 use crate::facts::time::EventTime;
 use crate::limits::{EPISODES_SHOWN_MAX, UNRESOLVED_MS};
@@ -158,26 +158,36 @@ impl Episodes {
         }
     }
 
-    /// More is known of a departure.
+    /// More is known of a departure: it is shown wherever the departure is. The cause of an
+    /// episode that closed stays what it was.
     pub fn settle_departure(&mut self, departure: &Departure) {
         let cause = departure.how.cause();
-        let Some(episode) = &mut self.open else {
-            return;
-        };
-        episode
-            .causes
-            .settle(departure.key, cause, &departure.evidence);
-        for round in &mut episode.rounds {
-            round
+        if let Some(episode) = &mut self.open {
+            episode
                 .causes
                 .settle(departure.key, cause, &departure.evidence);
+            for round in &mut episode.rounds {
+                round
+                    .causes
+                    .settle(departure.key, cause, &departure.evidence);
+            }
+            let mut departures = episode.departures.iter_mut();
+            if let Some(known) = departures.find(|known| known.key == departure.key) {
+                *known = departure.clone();
+                return;
+            }
         }
-        let known = episode
-            .departures
-            .iter_mut()
-            .find(|known| known.key == departure.key);
-        if let Some(known) = known {
-            *known = departure.clone();
+        let is_it = |shown: &DepartureAnswer| {
+            shown.generation == departure.generation
+                && shown.gone_by == departure.gone_by
+                && shown.worker == departure.worker
+        };
+        let mut closed = self.closed.iter_mut().rev();
+        if let Some(closed) = closed.find(|closed| closed.departures.iter().any(is_it)) {
+            let mut departures = Arc::make_mut(closed).departures.iter_mut();
+            if let Some(shown) = departures.find(|shown| is_it(shown)) {
+                *shown = departure.answer();
+            }
         }
     }
 

@@ -19,6 +19,7 @@ use crate::answers::{
     DurationAnswer, LossEnd, LostAnswer, Outcome, Phase, PolledRound, WorkerPhases,
 };
 use crate::facts::ids::{CONNECTOR_TASK, Protocol, WorkItem};
+use crate::facts::sets;
 use crate::facts::time::EventTime;
 use crate::limits::{EPISODE_DEPARTURES_SHOWN_MAX, EPISODE_ROUNDS_SHOWN_MAX};
 use crate::story::causes::{Causes, recommitted};
@@ -252,17 +253,21 @@ impl Measure {
                 continue;
             };
             let held = turn.held(place, old);
-            let anew = |item: &&WorkItem| {
-                item.task != CONNECTOR_TASK && recommitted.binary_search(&item.connector).is_ok()
-            };
             if eager(before) {
                 stops.push(told(&old.worker, held, sign.at));
-            } else if !new.revoked.is_empty() {
-                stops.push(told(&new.worker, new.revoked.clone(), now.recorded));
-            } else {
-                let anew = held.iter().filter(anew).copied().collect();
-                stops.push(told(&old.worker, anew, sign.at));
+                continue;
             }
+            // Tasks written anew stop before the join, whatever is revoked after it.
+            let is_anew = |item: &&WorkItem| {
+                item.task != CONNECTOR_TASK && recommitted.binary_search(&item.connector).is_ok()
+            };
+            let (anew, others): (Vec<&WorkItem>, Vec<&WorkItem>) =
+                held.iter().partition(|item| is_anew(item));
+            let anew: Vec<WorkItem> = anew.into_iter().copied().collect();
+            let revoked = others.into_iter().copied();
+            let revoked = revoked.filter(|item| sets::contains(&new.revoked, *item));
+            stops.push(told(&new.worker, revoked.collect(), now.recorded));
+            stops.push(told(&old.worker, anew, sign.at));
         }
         let all = now.members.iter().filter(|member| apart(&member.worker));
         let starts = all.map(|member| {
