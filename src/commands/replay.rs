@@ -4,7 +4,7 @@
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use evenkeel_core::answers::{Answers, Outcome, RoundAnswer};
+use evenkeel_core::answers::{Answers, EpisodeAnswer, EpisodesAnswer, Outcome, RoundAnswer};
 use evenkeel_core::engine::{Change, Engine};
 use evenkeel_core::facts::input::Topic;
 use serde::Serialize;
@@ -53,8 +53,22 @@ enum Line<'a> {
     Deleted { at_ms: i64 },
     /// An input was read to the end it had at start.
     CaughtUp { at_ms: i64, input: Topic },
+    /// An episode began.
+    Opened {
+        at_ms: i64,
+        episode: &'a EpisodeAnswer,
+    },
+    /// An episode is over.
+    Closed {
+        at_ms: i64,
+        episode: &'a EpisodeAnswer,
+    },
     /// What a later release wrote and this one does not know; absent where nothing is.
     Skipped { kinds: u64, fields: u64 },
+    /// The episodes, as they are known in the end.
+    Episodes {
+        episodes: Option<&'a EpisodesAnswer>,
+    },
     /// What the engine says in the end.
     Answers { answers: &'a Answers },
 }
@@ -97,21 +111,19 @@ pub fn replay(path: &Path, out: impl Write) -> Result<(), ReplayError> {
     if kinds > 0 || fields > 0 {
         line(&mut out, &Line::Skipped { kinds, fields })?;
     }
-    line(
-        &mut out,
-        &Line::Answers {
-            answers: &engine.answers(),
-        },
-    )?;
+    let answers = engine.answers();
+    let episodes = answers.episodes.as_ref();
+    line(&mut out, &Line::Episodes { episodes })?;
+    line(&mut out, &Line::Answers { answers: &answers })?;
     out.flush()?;
     trouble.map_or(Ok(()), |error| Err(failed(error)))
 }
 
 // === impl Line ===
 
-impl Line<'_> {
+impl<'a> Line<'a> {
     /// A change, at this time on the recorder's clock.
-    fn of(at_ms: i64, engine: &Engine, change: &Change) -> Self {
+    fn of(at_ms: i64, engine: &Engine, change: &'a Change) -> Self {
         match change {
             Change::Settled(round) => Self::Settled {
                 at_ms,
@@ -136,6 +148,8 @@ impl Line<'_> {
                 generation: *generation,
             },
             Change::Deleted => Self::Deleted { at_ms },
+            Change::Opened(episode) => Self::Opened { at_ms, episode },
+            Change::Closed(episode) => Self::Closed { at_ms, episode },
             Change::CaughtUp { input } => Self::CaughtUp {
                 at_ms,
                 input: *input,

@@ -61,7 +61,9 @@ pub struct Answers {
     pub rounds: Vec<RoundAnswer>,
     /// Generations in the last minutes, from the log, history included.
     pub recent: RecentAnswer,
-    /// What a person calls rebalances; absent where the group's records are not read.
+    /// What a person calls rebalances; absent where the group's records are not read. Shown
+    /// by themselves: there may be a hundred of them.
+    #[serde(skip)]
     pub episodes: Option<EpisodesAnswer>,
     /// What was counted while the agent watched.
     pub counters: Counters,

@@ -68,6 +68,16 @@ pub fn causes(turn: &Turn<'_>, moves: &Moves, departures: &Departures) -> Causes
     causes
 }
 
+// === impl Found ===
+
+impl Found {
+    /// Precedence, then what came first, then names: the order is the same wherever it is
+    /// made.
+    fn rank(&self) -> (Cause, i32, Option<&str>) {
+        (self.cause, self.generation, self.subject.as_deref())
+    }
+}
+
 // === impl Causes ===
 
 impl Causes {
@@ -79,7 +89,7 @@ impl Causes {
         }
         let place = self
             .found
-            .partition_point(|other| other.cause <= found.cause);
+            .partition_point(|other| other.rank() <= found.rank());
         self.found.insert(place, found);
         if self.found.len() > CAUSES_SHOWN_MAX {
             // The first of them is the cause; the last says least.

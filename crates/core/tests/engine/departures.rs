@@ -381,3 +381,50 @@ fn the_group_is_deleted() {
          counted group_formed.completed=1 group_emptied.emptied=1 rebalances.group_formed=1 rebalances.group_emptied=1 a.crashed=1 b.crashed=1 c.crashed=1 lost.connector.group_gone=1 lost.task.group_gone=3 sync=2 start=1 join.unmeasured=2",
     );
 }
+
+/// Departure rule 1: all stops were written, though it was killed before it could leave.
+#[test]
+fn killed_when_all_was_stopped() {
+    after_three(
+        "20.0 status foo-2 UNASSIGNED c 1
+         31.5 group 2 sessioned a off=5 join=31.4 delay=20000 | a: claim=foo,foo-0 | b: claim=foo-1
+         31.6 ends
+         31.6 story",
+        "episode 1-1 settled 0.9..1.3 active 0.4+ parked 0
+           group_formed - from 1
+           gen 1 completed group_formed - sync 0.1 stop - start -
+           seen here of 1 start 0.3[0,0.32]
+         episode 2-2 parked 20.. active 11.5[0.1,11.5] parked 0.1
+           worker_left c from 2
+           gen 2 open worker_left c sync 0.1 stop - start -
+           left c graceful with 0+1
+           lost 1 open 1
+         counted group_formed.completed=1 rebalances.group_formed=1 c.graceful=1 sync=1 start=1 join.unmeasured=1",
+    );
+}
+
+/// Successor rule 1: of two that are gone, the address tells which one is back.
+#[test]
+fn one_of_two_is_back() {
+    after_three(
+        "30.0 group 2 sessioned a off=5 join=29.9 delay=20000 | a: claim=foo,foo-0
+         30.1 ends
+         40.0 group 3 sessioned a off=5 join=39.9 delay=10000 | a: claim=foo,foo-0 | b#2: claim=none
+         40.1 ends
+         40.1 story",
+        "episode 1-1 settled 0.9..1.3 active 0.4+ parked 0
+           group_formed - from 1
+           gen 1 completed group_formed - sync 0.1 stop - start -
+           seen here of 1 start 0.3[0,0.32]
+         episode 2-3 parked 29.9.. active 0.2+ parked 10-
+           worker_lost b from 2
+           worker_lost c from 2
+           worker_restarted b from 3
+           gen 2 completed worker_lost b sync 0.1 stop - start -
+           gen 3 open worker_restarted b sync 0.1 stop - start -
+           left b crashed with 0+1 successor b in 3
+           left c crashed not settled with 0+1
+           lost 2 open 2
+         counted group_formed.completed=1 rebalances.group_formed=1 b.crashed=1 sync=2 start=1 join.unmeasured=2",
+    );
+}

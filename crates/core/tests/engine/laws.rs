@@ -31,7 +31,8 @@ fn finish(mut engine: Engine, steps: &[Step]) -> String {
             engine.apply(input);
         }
     }
-    serde_json::to_string(&engine.answers()).unwrap()
+    let answers = engine.answers();
+    serde_json::to_string(&(&answers, &answers.episodes)).unwrap()
 }
 
 #[test]
@@ -92,7 +93,7 @@ fn without_live_state(engine: &Engine) -> serde_json::Value {
     for bounded in ["phases", "phases_unmeasured", "rebalance_duration"] {
         counters.as_object_mut().unwrap().remove(bounded).unwrap();
     }
-    let episodes = answers.pointer_mut("/episodes").unwrap();
+    let mut episodes = serde_json::to_value(engine.answers().episodes).unwrap();
     let closed = episodes["closed"].as_array().map_or(0, Vec::len);
     let of_closed = (0..closed).map(|place| format!("/closed/{place}"));
     for place in of_closed.chain(["/open".to_owned()]) {
@@ -100,6 +101,7 @@ fn without_live_state(engine: &Engine) -> serde_json::Value {
             episode.remove("polled").unwrap();
         }
     }
+    answers["episodes"] = episodes;
     answers
 }
 
