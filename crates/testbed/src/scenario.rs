@@ -6,9 +6,13 @@
 mod agent;
 mod brokers;
 mod changed;
+mod changes;
+mod clock;
 mod compare;
+mod coordinator;
 mod counts;
 mod described;
+mod expiry;
 mod hidden;
 mod membership;
 mod namespaces;
@@ -19,6 +23,7 @@ mod secured;
 mod sidecars;
 mod stage;
 mod tokens;
+mod unrest;
 
 use std::path::PathBuf;
 
@@ -28,6 +33,7 @@ pub use replay::{compare_history, replay};
 pub use stage::Stage;
 
 use crate::network::Network;
+use crate::skew;
 use crate::spec::ClusterSpec;
 use crate::version::Version;
 
@@ -130,6 +136,69 @@ pub const SCENARIOS: &[Scenario] = &[
         script: namespaces::namespaces,
         spec: namespaces::spec,
     },
+    Scenario {
+        name: "connector_changes",
+        shows: "a connector is created, reconfigured in five ways, paused, restarted and deleted",
+        recorded: true,
+        script: changes::connector_changes,
+        spec: unrest::spec,
+    },
+    Scenario {
+        name: "task_count",
+        shows: "a connector gets more tasks, fewer, and more again",
+        recorded: true,
+        script: changes::task_count,
+        spec: unrest::spec,
+    },
+    Scenario {
+        name: "deleted_while_away",
+        shows: "a connector is deleted while a worker that ran its tasks is killed, and frozen",
+        recorded: true,
+        script: changes::deleted_while_away,
+        spec: unrest::spec,
+    },
+    Scenario {
+        name: "coordinator_away_all",
+        shows: "all workers lose the coordinator, drop their work and come back with their ids",
+        recorded: true,
+        script: coordinator::away_all,
+        spec: coordinator::behind_proxy,
+    },
+    Scenario {
+        name: "coordinator_away_follower",
+        shows: "all workers lose the coordinator, and a follower is killed meanwhile",
+        recorded: true,
+        script: coordinator::away_follower,
+        spec: coordinator::behind_proxy,
+    },
+    Scenario {
+        name: "coordinator_away_leader",
+        shows: "all workers lose the coordinator, and the leader is killed meanwhile",
+        recorded: true,
+        script: coordinator::away_leader,
+        spec: coordinator::behind_proxy,
+    },
+    Scenario {
+        name: "coordinator_moved",
+        shows: "the group's coordinator moves when its broker stops, and when it dies",
+        recorded: true,
+        script: coordinator::moved,
+        spec: coordinator::pair,
+    },
+    Scenario {
+        name: "group_expired",
+        shows: "all workers stop, later all die; the group is deleted and created anew each time",
+        recorded: true,
+        script: expiry::group_expired,
+        spec: expiry::spec,
+    },
+    Scenario {
+        name: "clock_behind",
+        shows: "a worker whose clock is 90 s behind joins, is killed, comes back and stops",
+        recorded: true,
+        script: clock::clock_behind,
+        spec: clock::spec,
+    },
 ];
 
 /// The scenario of this name.
@@ -144,8 +213,12 @@ impl Scenario {
     /// # Errors
     /// When the system gives no random bytes.
     pub fn obstacle(&self) -> anyhow::Result<Option<String>> {
-        let needed = (self.spec)()?.brokers.namespaces;
-        Ok(needed.then(Network::obstacle).flatten())
+        let spec = (self.spec)()?;
+        let mut workers = spec.groups.iter().flat_map(|group| &group.workers);
+        if workers.any(|worker| worker.skew_ms != 0) && skew::library().is_none() {
+            return Ok(Some("libfaketime is not installed".to_owned()));
+        }
+        Ok(spec.brokers.namespaces.then(Network::obstacle).flatten())
     }
 
     /// Runs the script on a new cluster; gives how much was compared.

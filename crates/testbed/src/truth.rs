@@ -32,6 +32,11 @@ pub struct TruthLog {
     pub group_id: String,
     /// Process name of each worker to its REST URL.
     pub worker_urls: BTreeMap<String, String>,
+    /// Process name of each worker whose clock is off to how far it is ahead. Instants from
+    /// its log, in `events` and in `generations`, are on its own clock; what the script did to
+    /// it (`script`, `request`, `statuses`, `jmx`) is on the script's.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub skews_ms: BTreeMap<String, i64>,
     /// In the order in which they happened.
     pub events: Vec<TruthEvent>,
     /// Every generation that completed its join phase, also those without a record.
