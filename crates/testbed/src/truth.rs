@@ -6,10 +6,12 @@ mod collect;
 mod compare;
 mod derive;
 mod event;
+mod expected;
 mod jmx;
 mod line;
 mod show;
 mod statuses;
+mod stints;
 mod text;
 mod void;
 mod worker_log;
@@ -23,8 +25,13 @@ pub use collect::{ProcessLog, read};
 pub use compare::Comparison;
 pub use derive::{Departure, DepartureWay, TruthGeneration, TruthMember};
 pub use event::{Item, ItemKind, LeaderView, Step, TruthEvent, Verb, What};
+pub use expected::{
+    Cause, DepartureHow, EpisodeOutcome, Expectations, ExpectedDeparture, ExpectedEpisode, LostEnd,
+    LostWork, ScriptStep,
+};
 pub use jmx::JmxSample;
 pub use statuses::{ConnectorStatus, ItemStatus, Statuses};
+pub use stints::Stint;
 
 /// All that is known of one Connect group in one run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -38,6 +45,12 @@ pub struct TruthLog {
     pub generations: Vec<TruthGeneration>,
     /// Why this run proves nothing and must be repeated; empty for a good run.
     pub void: Vec<String>,
+    /// When each connector and task started and stopped where.
+    #[serde(default)]
+    pub stints: Vec<Stint>,
+    /// What the script's author knows beside what the logs tell.
+    #[serde(default)]
+    pub expected: Expectations,
 }
 
 impl TruthLog {
