@@ -83,6 +83,17 @@ impl Cluster {
         Ok(())
     }
 
+    /// SIGTERM, without waiting for the end: what comes next meets a process that stops.
+    ///
+    /// # Errors
+    /// When it does not run.
+    pub fn begin_stop(&mut self, name: &str) -> anyhow::Result<()> {
+        let began_ms = now_ms();
+        self.process_mut(name)?.ask_to_end()?;
+        self.record(Verb::Stop, name, began_ms);
+        Ok(())
+    }
+
     /// SIGKILL: the process is gone without a word.
     ///
     /// # Errors

@@ -1,20 +1,18 @@
 //! Workers that lose the group's coordinator: they drop their work after
 //! `heartbeat.interval.ms` and come back with their ids. And a coordinator that moves.
 
-use std::thread;
 use std::time::Duration;
 
-use anyhow::ensure;
+use anyhow::{Context, ensure};
 
-use super::membership::{follower, last, leader, nothing_unassigned, owned};
+use super::membership::{last, leader};
+use super::opening::{ITEMS, NOTHING, follower, members, owned_by, three, two_connectors, until};
 use super::stage::Stage;
-use super::unrest::{
-    NOTHING, WORKERS, all_owned_after, apart, at_work, newest, seen, spec as three_workers,
-};
+use super::unrest::{WORKERS, handed_out_again, owned_after};
 use crate::properties::Properties;
 use crate::security::Listener;
 use crate::spec::{BrokerSpec, ClusterSpec};
-use crate::truth::{Comparison, TruthLog, What};
+use crate::truth::{Cause, DepartureHow, ExpectedEpisode, TruthLog, What, Work};
 use crate::wait::wait_until;
 
 const BROKER: &str = "broker-1";
@@ -22,93 +20,128 @@ const BROKER: &str = "broker-1";
 /// Shorter than `heartbeat.interval.ms` (3 s): workers look for the coordinator that long
 /// before they drop their work.
 const BLIP: Duration = Duration::from_millis(1_000);
-/// A killed worker must not come back to life by a heartbeat that was on its way.
-const BEFORE_KILL: Duration = Duration::from_millis(1_000);
 const BACK_MAX: Duration = Duration::from_secs(60);
 const MOVED_MAX: Duration = Duration::from_secs(60);
 
 /// Three workers that reach their broker through a proxy.
 pub(super) fn behind_proxy() -> anyhow::Result<ClusterSpec> {
-    let mut spec = three_workers()?;
+    let mut spec = three()?;
     spec.brokers.proxied = true;
     Ok(spec)
 }
 
 /// Three workers and two brokers of which either may go.
 pub(super) fn pair() -> anyhow::Result<ClusterSpec> {
-    let mut spec = three_workers()?;
+    let mut spec = three()?;
     spec.brokers = BrokerSpec::pair();
     Ok(spec)
 }
 
 /// The coordinator is away for less than a heartbeat interval, for more, and restarted.
 pub(super) fn away_all(stage: &mut Stage) -> anyhow::Result<()> {
-    let before = behind(stage)?;
+    behind(stage)?;
+    stage.begin("the coordinator is away for a moment")?;
     stage.cluster.cut(BROKER)?;
-    thread::sleep(BLIP);
+    stage.pause(BLIP);
     stage.cluster.mend(BROKER)?;
-    thread::sleep(BLIP);
-    let after = apart(stage)?;
-    let mut comparison = Comparison::new();
-    let generations = |truth: &TruthLog| truth.generations.len();
-    let what = "generations after a short absence";
-    comparison.equal(what, &generations(&before), &generations(&after));
-    stage.count(comparison)?;
+    let before = stage.end_quiet()?;
+    let dropped_ever = |truth: &TruthLog| WORKERS.iter().any(|name| drops(truth, name) > 0);
+    ensure!(!dropped_ever(&before), "a worker dropped its work");
 
+    let step = "the coordinator is away for longer than a heartbeat interval";
+    stage.begin(step)?;
     stage.cluster.cut(BROKER)?;
-    dropped(stage, &WORKERS, &after)?;
-    stage.cluster.mend(BROKER)?;
-    all_owned_after(stage, "the coordinator was away", (8, &after))?;
-    let before = apart(stage)?;
-
-    stage.cluster.stop(BROKER)?;
     dropped(stage, &WORKERS, &before)?;
+    stage.cluster.mend(BROKER)?;
+    owned_after(stage, step, (ITEMS, &before))?;
+    let after = stage.end(ExpectedEpisode::of(Cause::CoordinatorLost, None))?;
+    dropped_and_back(stage, &before)?;
+
+    let step = "the broker is restarted";
+    stage.begin(step)?;
+    stage.cluster.stop(BROKER)?;
+    dropped(stage, &WORKERS, &after)?;
     stage.cluster.start_process(BROKER)?;
     current(stage)?;
-    all_owned_after(stage, "the broker was restarted", (8, &before))?;
-    apart(stage)?;
+    owned_after(stage, step, (ITEMS, &after))?;
+    let lost = ExpectedEpisode::of(Cause::CoordinatorLost, None);
+    // The partition that holds the group has a new leader epoch, on the same broker.
+    stage.end(lost.perhaps(&[Cause::CoordinatorMoved]))?;
+    dropped_and_back(stage, &after)
+}
+
+/// All workers are in, with their ids; what each had dropped is handed out again.
+fn dropped_and_back(stage: &mut Stage, before: &TruthLog) -> anyhow::Result<()> {
+    let after = stage.calm()?;
+    for worker in WORKERS {
+        let id = |truth: &TruthLog| -> anyhow::Result<String> {
+            let member = last(truth)?.member(worker).context("no member")?;
+            Ok(member.member_id.clone())
+        };
+        ensure!(id(before)? == id(&after)?, "{worker} has another id");
+        handed_out_again(stage, worker, &owned_by(before, worker)?)?;
+    }
     Ok(())
 }
 
-/// A follower dies while the coordinator is away.
+/// A follower dies while the coordinator is away: the leader knows what everybody had, sees
+/// that one member is gone, and lets all work wait for it.
 pub(super) fn away_follower(stage: &mut Stage) -> anyhow::Result<()> {
     let before = behind(stage)?;
-    away_and_killed(stage, &before, &follower(&before)?)
+    let lost = ExpectedEpisode::of(Cause::CoordinatorLost, None);
+    let lost = lost.with(&[Cause::WorkerLost, Cause::DelayExpired]);
+    away_and_killed(stage, &before, (&follower(&before)?, lost))
 }
 
-/// The leader dies while the coordinator is away.
+/// The leader dies while the coordinator is away: the next one knows nothing of before.
 pub(super) fn away_leader(stage: &mut Stage) -> anyhow::Result<()> {
     let before = behind(stage)?;
-    away_and_killed(stage, &before, &leader(&before)?)
+    let lost = ExpectedEpisode::of(Cause::CoordinatorLost, None);
+    let lost = lost.with(&[Cause::WorkerLost]);
+    away_and_killed(stage, &before, (&leader(&before)?, lost))
 }
 
-fn away_and_killed(stage: &mut Stage, before: &TruthLog, victim: &str) -> anyhow::Result<()> {
-    stage.cluster.cut(BROKER)?;
-    thread::sleep(BEFORE_KILL);
-    stage.cluster.kill(victim)?;
+fn away_and_killed(
+    stage: &mut Stage,
+    before: &TruthLog,
+    (victim, episode): (&str, ExpectedEpisode),
+) -> anyhow::Result<()> {
+    let step = format!("{victim} is killed while the coordinator is away");
+    let owned: Vec<(&str, Work)> = WORKERS
+        .into_iter()
+        .map(|worker| Ok((worker, owned_by(before, worker)?)))
+        .collect::<anyhow::Result<_>>()?;
     let left: Vec<&str> = WORKERS.into_iter().filter(|name| *name != victim).collect();
+    let generation = last(before)?.generation;
+    stage.begin(&step)?;
+    stage.cluster.cut(BROKER)?;
+    stage.pause(BLIP);
+    stage.cluster.kill(victim)?;
     dropped(stage, &left, before)?;
     stage.cluster.mend(BROKER)?;
-    let first = newest(before)?;
-    seen(stage, "the others to come back", |truth| {
-        last(truth).is_ok_and(|last| last.generation > first && last.member_count == 2)
+    until(stage, "the others to come back", |truth| {
+        members(truth, 2, generation)
     })?;
-    all_owned_after(stage, "all work is handed out again", (8, before))?;
-    apart(stage)?;
+    owned_after(stage, &step, (ITEMS, before))?;
+    stage.end(episode)?;
+    stage.departed(victim, DepartureHow::Crashed, None);
+    for (worker, work) in &owned {
+        handed_out_again(stage, worker, work)?;
+    }
     Ok(())
+}
+
+/// How often a worker dropped its work.
+fn drops(truth: &TruthLog, worker: &str) -> usize {
+    let events = truth.events.iter();
+    events
+        .filter(|event| event.process == worker && event.what == What::WorkDropped)
+        .count()
 }
 
 /// Waits until these workers have dropped their work after `before`.
 fn dropped(stage: &Stage, workers: &[&str], before: &TruthLog) -> anyhow::Result<TruthLog> {
-    let drops = |truth: &TruthLog, worker: &str| {
-        let mut events = truth.events.iter();
-        let this = |what: &What| *what == What::WorkDropped;
-        events
-            .by_ref()
-            .filter(|event| event.process == worker && this(&event.what))
-            .count()
-    };
-    seen(stage, "the workers to drop their work", |truth| {
+    until(stage, "the workers to drop their work", |truth| {
         let mut workers = workers.iter();
         workers.all(|worker| drops(truth, worker) > drops(before, worker))
     })
@@ -120,8 +153,7 @@ fn behind(stage: &mut Stage) -> anyhow::Result<TruthLog> {
         let bootstrap = ("bootstrap.servers".to_owned(), through.clone());
         stage.cluster.set(worker, &Properties::from([bootstrap]))?;
     }
-    at_work(stage)?;
-    apart(stage)
+    two_connectors(stage, &[])
 }
 
 /// Waits until the sidecar sees everything again.
@@ -136,13 +168,12 @@ fn current(stage: &Stage) -> anyhow::Result<()> {
 /// The coordinator's broker stops in order, which moves its partitions first; then the one
 /// that has taken over is killed.
 pub(super) fn moved(stage: &mut Stage) -> anyhow::Result<()> {
-    at_work(stage)?;
-    let before = apart(stage)?;
+    let before = two_connectors(stage, &[])?;
     let group_id = stage.group_id().to_owned();
     let first = stage.cluster.coordinator(&group_id)?;
     stage.cluster.stop(&first)?;
     moved_from(stage, &first)?;
-    let after = apart(stage)?;
+    let after = stage.calm()?;
     eprintln!(
         "  the coordinator's broker is stopped: {} generations more",
         after.generations.len() - before.generations.len()
@@ -150,22 +181,20 @@ pub(super) fn moved(stage: &mut Stage) -> anyhow::Result<()> {
     current(stage)?;
     stage.rest("the coordinator's broker is stopped", NOTHING)?;
     stage.cluster.start_process(&first)?;
-    let before = apart(stage)?;
+    let before = stage.calm()?;
 
     let second = stage.cluster.coordinator(&group_id)?;
     stage.cluster.kill(&second)?;
     moved_from(stage, &second)?;
-    let after = apart(stage)?;
+    let after = stage.calm()?;
     eprintln!(
         "  the coordinator's broker is killed: {} generations more",
         after.generations.len() - before.generations.len()
     );
     current(stage)?;
-    stage.await_truth("the coordinator's broker is killed", NOTHING, |truth| {
-        owned(truth) == 8 && nothing_unassigned(truth)
-    })?;
+    stage.rest("the coordinator's broker is killed", NOTHING)?;
     stage.cluster.start_process(&second)?;
-    apart(stage)?;
+    stage.calm()?;
     stage.rest("both brokers are there", NOTHING)?;
     Ok(())
 }

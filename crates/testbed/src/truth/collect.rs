@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::event::TruthEvent;
-use super::{TruthLog, broker_log, derive, void, worker_log};
+use super::{Expectations, TruthLog, broker_log, derive, stints, void, worker_log};
 
 /// The log of one process, as text.
 #[derive(Clone, Debug)]
@@ -56,8 +56,10 @@ pub fn read(group_id: &str, logs: &[ProcessLog], script: &[TruthEvent]) -> Truth
         group_id: group_id.to_owned(),
         worker_urls,
         skews_ms,
+        stints: stints::stints(&events),
         events,
         generations,
         void,
+        expected: Expectations::default(),
     }
 }

@@ -162,6 +162,11 @@ pub enum What {
     Leaving {
         reason: String,
     },
+    /// It knows more of the config topic than the assignment says, and joins again.
+    ConfigAhead {
+        own_offset: i64,
+        assigned_offset: i64,
+    },
     HerderStopping,
     HerderStopped,
     Item {
