@@ -4,11 +4,12 @@
 use std::time::Duration;
 
 use anyhow::{Context, ensure};
+use serde_json::json;
 
 use super::membership::{last, leader};
 use super::opening::{ITEMS, NOTHING, follower, members, owned_by, three, two_connectors, until};
 use super::stage::Stage;
-use super::unrest::{WORKERS, handed_out_again, owned_after};
+use super::unrest::{WORKERS, handed_out_again, owned_after, put};
 use crate::properties::Properties;
 use crate::security::Listener;
 use crate::spec::{BrokerSpec, ClusterSpec};
@@ -165,43 +166,71 @@ fn current(stage: &Stage) -> anyhow::Result<()> {
     })
 }
 
-/// The coordinator's broker stops in order, which moves its partitions first; then the one
-/// that has taken over is killed.
+/// The coordinator's broker stops in order, which moves its partitions first, and the one that
+/// has taken over is killed: neither makes the group rebalance. Then a connector is created
+/// while the coordinator moves, and a worker dies with its broker.
 pub(super) fn moved(stage: &mut Stage) -> anyhow::Result<()> {
-    let before = two_connectors(stage, &[])?;
-    let group_id = stage.group_id().to_owned();
-    let first = stage.cluster.coordinator(&group_id)?;
-    stage.cluster.stop(&first)?;
-    moved_from(stage, &first)?;
-    let after = stage.calm()?;
-    eprintln!(
-        "  the coordinator's broker is stopped: {} generations more",
-        after.generations.len() - before.generations.len()
-    );
-    current(stage)?;
-    stage.rest("the coordinator's broker is stopped", NOTHING)?;
-    stage.cluster.start_process(&first)?;
-    let before = stage.calm()?;
+    two_connectors(stage, &[])?;
+    stage.begin("the coordinator's broker is stopped")?;
+    let gone = coordinator(stage)?;
+    stage.cluster.stop(&gone)?;
+    moved_from(stage, &gone)?;
+    stage.end_quiet()?;
+    both_brokers(stage, &gone)?;
 
-    let second = stage.cluster.coordinator(&group_id)?;
-    stage.cluster.kill(&second)?;
-    moved_from(stage, &second)?;
-    let after = stage.calm()?;
-    eprintln!(
-        "  the coordinator's broker is killed: {} generations more",
-        after.generations.len() - before.generations.len()
-    );
+    stage.begin("the coordinator's broker is killed")?;
+    let gone = coordinator(stage)?;
+    stage.cluster.kill(&gone)?;
+    moved_from(stage, &gone)?;
+    stage.end_quiet()?;
+    let before = both_brokers(stage, &gone)?;
+
+    let step = "a connector is created while the coordinator moves";
+    stage.begin(step)?;
+    let gone = coordinator(stage)?;
+    stage.cluster.kill(&gone)?;
+    put(stage, "gamma", &json!({"tasks.max": "3"}))?;
+    owned_after(stage, step, (ITEMS + 4, &before))?;
+    let created = ExpectedEpisode::of(Cause::ConnectorCreated, Some("gamma"));
+    stage.end(created.perhaps(&[Cause::CoordinatorMoved]))?;
+    let before = both_brokers(stage, &gone)?;
+
+    let step = "a worker and the coordinator's broker are killed";
+    let victim = follower(&before)?;
+    let owns = owned_by(&before, &victim)?;
+    stage.begin(step)?;
+    let gone = coordinator(stage)?;
+    stage.cluster.kill(&victim)?;
+    stage.cluster.kill(&gone)?;
+    moved_from(stage, &gone)?;
     current(stage)?;
-    stage.rest("the coordinator's broker is killed", NOTHING)?;
-    stage.cluster.start_process(&second)?;
-    stage.calm()?;
-    stage.rest("both brokers are there", NOTHING)?;
+    owned_after(stage, step, (ITEMS + 4, &before))?;
+    let lost = ExpectedEpisode::of(Cause::WorkerLost, Some(&victim));
+    let lost = lost.with(&[Cause::DelayExpired]);
+    stage.end(lost.perhaps(&[Cause::CoordinatorMoved]))?;
+    stage.departed(&victim, DepartureHow::Crashed, None);
+    handed_out_again(stage, &victim, &owns)?;
+    both_brokers(stage, &gone)?;
     Ok(())
+}
+
+fn coordinator(stage: &Stage) -> anyhow::Result<String> {
+    stage.cluster.coordinator(stage.group_id())
+}
+
+/// Starts a broker that was away, and compares.
+fn both_brokers(stage: &mut Stage, broker: &str) -> anyhow::Result<TruthLog> {
+    let step = format!("{broker} is back");
+    stage.begin(&step)?;
+    stage.cluster.start_process(broker)?;
+    let truth = stage.end_quiet()?;
+    current(stage)?;
+    stage.rest(&step, NOTHING)?;
+    Ok(truth)
 }
 
 fn moved_from(stage: &Stage, broker: &str) -> anyhow::Result<()> {
     wait_until("the coordinator to move", MOVED_MAX, || {
-        let now = stage.cluster.coordinator(stage.group_id())?;
-        Ok((now != broker).then_some(()))
+        Ok((coordinator(stage)? != broker).then_some(()))
     })
 }
