@@ -1,7 +1,8 @@
 //! A group without members is deleted after a while; workers that come later create it anew,
 //! and statuses of its earlier life have the larger generations.
 
-use super::opening::{ITEMS, owned_by, three, two_connectors, until};
+use super::membership::{last, leader};
+use super::opening::{ITEMS, followers, members, owned_by, three, two_connectors, until};
 use super::stage::Stage;
 use super::unrest::{WORKERS, owned_after};
 use crate::spec::ClusterSpec;
@@ -22,9 +23,17 @@ pub(super) fn spec() -> anyhow::Result<ClusterSpec> {
 /// All workers stop, and later all are killed: the group ends each time and begins again.
 pub(super) fn group_expired(stage: &mut Stage) -> anyhow::Result<()> {
     let before = two_connectors(stage, &[])?;
-    stage.begin("all workers are stopped")?;
-    for worker in WORKERS {
+    let step = "all workers are stopped, the leader last";
+    stage.begin(step)?;
+    // The others' work is parked: a leader that goes earlier has it handed out at once.
+    let mut names = followers(&before)?;
+    names.push(leader(&before)?);
+    for (stopped, worker) in names.iter().enumerate() {
+        let generation = last(&stage.cluster.truth(stage.group_id())?)?.generation;
         stage.cluster.stop(worker)?;
+        until(stage, step, |truth| {
+            members(truth, names.len() - stopped - 1, generation) && truth.is_settled()
+        })?;
     }
     ended(stage, &before, (Cause::WorkerLeft, DepartureHow::Graceful))?;
     let before = begin_again(stage, "all workers start in a new group")?;
