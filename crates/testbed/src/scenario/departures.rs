@@ -10,7 +10,7 @@ use super::opening::{
 };
 use super::stage::Stage;
 use crate::spec::ClusterSpec;
-use crate::truth::{Cause, DepartureHow, ExpectedEpisode, LostEnd, TruthLog, Work};
+use crate::truth::{Cause, DelayReason, DepartureHow, ExpectedEpisode, LostEnd, TruthLog, Work};
 
 /// How long after an expiry a worker comes back: what is parked was seen by then.
 const AWAY: Duration = Duration::from_secs(3);
@@ -51,6 +51,7 @@ fn parked(stage: &mut Stage, step: &str, (left, after): (usize, i64)) -> anyhow:
     let truth = stage.await_truth(&format!("{step}: parked"), PARKED, |truth| {
         members(truth, left, after) && delay_ms(truth) > 0
     })?;
+    stage.deadline(DelayReason::Lost)?;
     Ok(last(&truth)?.generation)
 }
 

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use anyhow::Context;
 
-use super::compare::Expected;
 use super::membership::last;
 use super::opening::{
     DELAY_MS, NOTHING, PARKED, all_owned, follower, group_of, members, owned_by, put,
@@ -12,7 +11,7 @@ use super::opening::{
 };
 use super::stage::Stage;
 use crate::spec::ClusterSpec;
-use crate::truth::{Cause, DepartureHow, ExpectedEpisode, LostEnd, TruthLog};
+use crate::truth::{Cause, DelayReason, DepartureHow, ExpectedEpisode, LostEnd, TruthLog};
 
 /// After a worker is out, until it is let back in.
 const OUT: Duration = Duration::from_secs(3);
@@ -48,6 +47,7 @@ pub(super) fn freeze(stage: &mut Stage) -> anyhow::Result<()> {
     stage.await_truth("a follower freezes: parked", PARKED, |truth| {
         members(truth, 2, before)
     })?;
+    stage.deadline(DelayReason::Lost)?;
     stage.pause(OUT);
     stage.cluster.thaw(&frozen)?;
     stage.await_truth("it thaws", NOTHING, |truth| all_owned(truth, 3, before))?;
@@ -83,6 +83,7 @@ pub(super) fn herder_blocked(stage: &mut Stage) -> anyhow::Result<()> {
     stage.await_truth("its worker is out", PARKED, |truth| {
         members(truth, 2, before)
     })?;
+    stage.deadline(DelayReason::Lost)?;
     stage.await_truth("its worker is back", NOTHING, |truth| {
         all_owned(truth, 3, before)
     })?;
@@ -129,6 +130,7 @@ pub(super) fn grace_ends(stage: &mut Stage) -> anyhow::Result<()> {
     stage.await_truth("a follower is cut short: parked", PARKED, |truth| {
         members(truth, 2, before)
     })?;
+    stage.deadline(DelayReason::Lost)?;
     stage.await_truth("a follower is cut short: handed out", NOTHING, |truth| {
         all_owned(truth, 2, before)
     })?;
@@ -158,13 +160,11 @@ pub(super) fn vanish_between(stage: &mut Stage) -> anyhow::Result<()> {
         })
     })?;
     stage.cluster.kill(&newcomer)?;
-    let leftover = Expected {
-        deadline: Some("leftover"),
-        ..NOTHING
-    };
-    stage.await_truth("a delay with nothing lost", leftover, |truth| {
-        all_owned(truth, 2, before)
+    // What nobody lost is handed out at once; the delay is for nothing.
+    until(stage, "a delay with nothing lost", |truth| {
+        truth.is_settled() && all_owned(truth, 2, before)
     })?;
+    stage.deadline(DelayReason::Leftover)?;
     stage.await_truth("the delay ends", NOTHING, |truth| {
         all_owned(truth, 2, before)
             && truth

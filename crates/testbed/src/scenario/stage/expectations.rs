@@ -8,8 +8,8 @@ use anyhow::{Context, bail, ensure};
 use super::{SETTLE_MAX, Stage};
 use crate::clock::now_ms;
 use crate::truth::{
-    Cause, DepartureHow, ExpectedDeparture, ExpectedEpisode, LostEnd, LostWork, ScriptStep,
-    TruthGeneration, TruthLog, What, Work,
+    Cause, DelayReason, DepartureHow, ExpectedDeadline, ExpectedDeparture, ExpectedEpisode,
+    LostEnd, LostWork, ScriptStep, TruthGeneration, TruthLog, What, Work,
 };
 use crate::wait::wait_until;
 
@@ -104,6 +104,22 @@ impl Stage {
             successor: successor.map(str::to_owned),
             step: self.step_name(),
         });
+    }
+
+    /// What the delay of the newest generation is for.
+    ///
+    /// # Errors
+    /// When it has none.
+    pub fn deadline(&mut self, reason: DelayReason) -> anyhow::Result<()> {
+        let truth = self.cluster.truth(&self.group.group_id)?;
+        let last = truth.last().context("no generation")?;
+        ensure!(leaves_more(last).1.is_some(), "no delay: {last}");
+        self.expected.deadlines.push(ExpectedDeadline {
+            generation: last.generation,
+            reason,
+            step: self.step_name(),
+        });
+        Ok(())
     }
 
     /// What it owned was lost, and ended so: who owns it now must agree.
