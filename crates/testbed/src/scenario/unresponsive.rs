@@ -57,6 +57,38 @@ pub(super) fn freeze(stage: &mut Stage) -> anyhow::Result<()> {
     stage.lost((&frozen, &owns), LostEnd::Reclaimed, None)
 }
 
+/// Frozen for longer than the delay, too: it comes back with a claim on what others run by now.
+/// When the first episode ends nobody can know that it is not dead.
+pub(super) fn freeze_long(stage: &mut Stage) -> anyhow::Result<()> {
+    let truth = two_connectors(stage, &[])?;
+    let frozen = follower(&truth)?;
+    let (owns, before) = (owned_by(&truth, &frozen)?, last(&truth)?.generation);
+    let step = "a follower freezes, and its work is handed out";
+    stage.begin(step)?;
+    stage.cluster.freeze(&frozen)?;
+    stage.await_truth("a follower freezes: parked", PARKED, |truth| {
+        members(truth, 2, before)
+    })?;
+    stage.deadline(DelayReason::Lost)?;
+    stage.await_truth(step, NOTHING, |truth| all_owned(truth, 2, before))?;
+    let lost = ExpectedEpisode::of(Cause::WorkerLost, Some(&frozen));
+    let lost = lost.with(&[Cause::DelayExpired]);
+    let truth = stage.end(lost.perhaps(&[Cause::WorkerUnresponsive]))?;
+    stage.departed(&frozen, DepartureHow::Unresponsive, None);
+    stage.lost((&frozen, &owns), LostEnd::Reassigned, None)?;
+    let before = last(&truth)?.generation;
+    let step = "it thaws, and claims what it had";
+    stage.begin(step)?;
+    stage.cluster.thaw(&frozen)?;
+    until(stage, step, |truth| {
+        truth.is_settled() && all_owned(truth, 3, before)
+    })?;
+    let episode = ExpectedEpisode::of(Cause::WorkerUnresponsive, Some(&frozen));
+    let episode = episode.with(&[Cause::RevocationFollowup]);
+    stage.end(episode.perhaps(&[Cause::WorkerJoined]))?;
+    Ok(())
+}
+
 /// New task configurations make every owner stop its tasks before it joins; one of them takes
 /// longer than the rebalance timeout, and its worker is out until it is done.
 pub(super) fn herder_blocked(stage: &mut Stage) -> anyhow::Result<()> {

@@ -93,6 +93,15 @@ impl Stage {
         for (episode, range) in arrivals(&truth, open.generations)? {
             self.note(&open, &truth, (episode, range))?;
         }
+        // Nobody left: a delay is the leader's own patience with what it revokes.
+        let new = truth.generations.iter().skip(open.generations);
+        for delayed in new.filter(|generation| leaves_more(generation).1.is_some()) {
+            self.expected.deadlines.push(ExpectedDeadline {
+                generation: delayed.generation,
+                reason: DelayReason::RevocationBackoff,
+                step: open.name.clone(),
+            });
+        }
         Ok(truth)
     }
 
@@ -285,12 +294,11 @@ fn arrivals(
         let rested = before.is_some_and(|before| rested(before, generation));
         let earlier = truth.generations.get(..index).unwrap_or_default();
         let known = |name: &String| earlier.iter().any(|g| g.member(name).is_some());
-        let (cause, named) = if formed {
-            (Cause::GroupFormed, Vec::new())
-        } else if newcomers.iter().any(known) {
-            (Cause::WorkerRestarted, newcomers)
-        } else {
-            (Cause::WorkerJoined, newcomers)
+        let again = newcomers.iter().any(known);
+        let (cause, named) = match (formed, again) {
+            (true, _) => (Cause::GroupFormed, Vec::new()),
+            (false, true) => (Cause::WorkerRestarted, newcomers),
+            (false, false) => (Cause::WorkerJoined, newcomers),
         };
         let came = formed || !named.is_empty();
         let open = episodes.last_mut();
@@ -309,6 +317,10 @@ fn arrivals(
                 let mut episode = ExpectedEpisode::of(cause, named.first().map(String::as_str));
                 episode.others = named.into_iter().skip(1).collect();
                 episode.may_join = !episodes.is_empty();
+                // Who forms the group anew was in it before.
+                if formed && again {
+                    episode.possible.push(Cause::WorkerRestarted);
+                }
                 episodes.push((episode, (index, index + 1)));
             }
         }
