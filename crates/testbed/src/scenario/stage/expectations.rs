@@ -162,13 +162,18 @@ impl Stage {
             held,
             "{worker} lost {items:?}, said to be {ended:?}, but {last}"
         );
+        self.lost_by((worker, items), ended);
+        Ok(())
+    }
+
+    /// The same for what the script read from the logs itself.
+    pub fn lost_by(&mut self, (worker, items): (&str, &Work), ended: LostEnd) {
         self.expected.lost_work.push(LostWork {
             worker: worker.to_owned(),
             items: items.clone(),
             ended,
             step: self.step_name(),
         });
-        Ok(())
     }
 
     fn step_name(&self) -> String {
