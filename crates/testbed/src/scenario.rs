@@ -171,9 +171,33 @@ pub const SCENARIOS: &[Scenario] = &[
         departures::without_delay,
     ),
     Scenario::recorded(
+        "kill_two",
+        "two followers are killed, one within the delay of the other",
+        departures::kill_two,
+        opening::three,
+    ),
+    Scenario::recorded(
+        "rollout",
+        "each worker is restarted within the delay, the leader last",
+        departures::rollout,
+        opening::three,
+    ),
+    Scenario::recorded(
+        "eager_departures",
+        "in the eager protocol, one follower is killed and the other stopped",
+        departures::eager_departures,
+        departures::eager,
+    ),
+    Scenario::recorded(
         "freeze",
         "a follower freezes for longer than a session and thaws",
         unresponsive::freeze,
+        opening::three,
+    ),
+    Scenario::recorded(
+        "freeze_long",
+        "a follower freezes, its work is handed out, it thaws and claims it",
+        unresponsive::freeze_long,
         opening::three,
     ),
     Scenario::recorded(

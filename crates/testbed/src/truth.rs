@@ -26,8 +26,8 @@ pub use compare::Comparison;
 pub use derive::{Departure, DepartureWay, TruthGeneration, TruthMember};
 pub use event::{Item, ItemKind, LeaderView, Step, TruthEvent, Verb, What};
 pub use expected::{
-    Cause, DepartureHow, EpisodeOutcome, Expectations, ExpectedDeparture, ExpectedEpisode, LostEnd,
-    LostWork, Root, ScriptStep,
+    Cause, DelayReason, DepartureHow, EpisodeOutcome, Expectations, ExpectedDeadline,
+    ExpectedDeparture, ExpectedEpisode, LostEnd, LostWork, Root, ScriptStep,
 };
 pub use jmx::JmxSample;
 pub use statuses::{ConnectorStatus, ItemStatus, Statuses};

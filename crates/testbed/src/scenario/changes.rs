@@ -180,7 +180,7 @@ fn dead_meanwhile(stage: &mut Stage, before: &TruthLog) -> anyhow::Result<()> {
         Cause::ConnectorDeleted,
         Cause::RevocationFollowup,
     ];
-    stage.end(lost.with(&contributing))?;
+    stage.end_parked(lost.with(&contributing))?;
     stage.departed(&victim, DepartureHow::Crashed, Some(&victim));
     removed_and_reclaimed(stage, &victim, &owns)
 }
@@ -202,7 +202,7 @@ fn frozen_meanwhile(stage: &mut Stage, before: &TruthLog) -> anyhow::Result<()> 
     let frozen = ExpectedEpisode::of(Cause::WorkerUnresponsive, Some(&victim));
     let contributing = [Cause::ConnectorDeleted, Cause::RevocationFollowup];
     let frozen = frozen.with(&contributing);
-    let truth = stage.end(frozen.perhaps(&[Cause::WorkerJoined]))?;
+    let truth = stage.end_parked(frozen.perhaps(&[Cause::WorkerJoined]))?;
     let kept = |generation: &TruthGeneration| {
         let member = generation
             .member(&victim)

@@ -1,6 +1,9 @@
 //! A group without members is deleted after a while; workers that come later create it anew,
 //! and statuses of its earlier life have the larger generations.
 
+use anyhow::Context;
+
+use super::growth::first_owned;
 use super::membership::{last, leader};
 use super::opening::{ITEMS, followers, members, owned_by, three, two_connectors, until};
 use super::stage::Stage;
@@ -36,14 +39,14 @@ pub(super) fn group_expired(stage: &mut Stage) -> anyhow::Result<()> {
         })?;
     }
     ended(stage, &before, (Cause::WorkerLeft, DepartureHow::Graceful))?;
-    let before = begin_again(stage, "all workers start in a new group")?;
+    let before = begin_again(stage, "all workers start in a new group", &before)?;
 
     stage.begin("all workers are killed")?;
     for worker in WORKERS {
         stage.cluster.kill(worker)?;
     }
     ended(stage, &before, (Cause::WorkerLost, DepartureHow::Crashed))?;
-    begin_again(stage, "all workers start in a third group")?;
+    begin_again(stage, "all workers start in a third group", &before)?;
     Ok(())
 }
 
@@ -64,22 +67,36 @@ fn ended(
     })?;
     let mut episode = ExpectedEpisode::of(Cause::GroupEmptied, None).with(&[cause]);
     episode.outcome = EpisodeOutcome::GroupGone;
-    stage.end(episode)?;
+    if how == DepartureHow::Graceful {
+        stage.end_parked(episode)?;
+    } else {
+        stage.end(episode)?;
+    }
     for worker in WORKERS {
         stage.departed(worker, how, Some(worker));
-        stage.lost(
-            (worker, &owned_by(before, worker)?),
-            LostEnd::GroupGone,
-            None,
-        )?;
     }
     Ok(())
 }
 
-fn begin_again(stage: &mut Stage, step: &str) -> anyhow::Result<TruthLog> {
+/// All workers create the group anew. What was lost before is so until somebody gets it: only
+/// the numbers of generations are of one life of the group.
+fn begin_again(stage: &mut Stage, step: &str, lost: &TruthLog) -> anyhow::Result<TruthLog> {
     let before = stage.cluster.truth(stage.group_id())?;
     stage.begin(step)?;
     stage.cluster.start_processes(&WORKERS)?;
     owned_after(stage, step, (ITEMS, &before))?;
-    stage.end_arrivals()
+    let now = stage.end_arrivals()?;
+    let new = now.generations.get(before.generations.len()..);
+    let new = new.context("no generation")?;
+    for worker in WORKERS {
+        let owned = owned_by(lost, worker)?;
+        let own = first_owned(new, &owned, |name| name == worker);
+        let others = first_owned(new, &owned, |name| name != worker);
+        for (items, ended) in [(own, LostEnd::Reclaimed), (others, LostEnd::Reassigned)] {
+            if !items.is_empty() {
+                stage.lost_by((worker, &items), ended);
+            }
+        }
+    }
+    Ok(now)
 }

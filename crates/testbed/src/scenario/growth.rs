@@ -9,7 +9,9 @@ use super::opening::{
 };
 use super::stage::Stage;
 use crate::spec::ClusterSpec;
-use crate::truth::{Cause, DepartureHow, EpisodeOutcome, ExpectedEpisode, LostEnd, TruthLog};
+use crate::truth::{
+    Cause, DepartureHow, EpisodeOutcome, ExpectedEpisode, LostEnd, TruthGeneration, TruthLog, Work,
+};
 
 pub(super) fn one_worker() -> anyhow::Result<ClusterSpec> {
     Ok(group_of(1, DELAY_MS, &[]))
@@ -95,14 +97,47 @@ pub(super) fn all_restarted(stage: &mut Stage) -> anyhow::Result<()> {
     stage.end(episode)?;
     for name in &names {
         stage.departed(name, DepartureHow::Graceful, Some(name));
-        stage.lost((name, &owned_by(&truth, name)?), LostEnd::GroupGone, None)?;
     }
+    let emptied = stage.cluster.truth(stage.group_id())?.generations.len();
     let step = "all workers start again at once";
     stage.begin(step)?;
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     stage.cluster.start_processes(&names)?;
     let started = |truth: &TruthLog| all_owned(truth, names.len(), 0) && shared(truth);
     stage.await_truth(step, NOTHING, started)?;
-    stage.end_arrivals()?;
+    let now = stage.end_arrivals()?;
+    // Lost work outlives a group without members: who gets it first ends the loss.
+    let after = now.generations.get(emptied..).unwrap_or_default();
+    for name in names {
+        let owns = owned_by(&truth, name)?;
+        let own = first_owned(after, &owns, |worker| worker == name);
+        let others = first_owned(after, &owns, |worker| worker != name);
+        for (items, ended) in [(own, LostEnd::Reclaimed), (others, LostEnd::Reassigned)] {
+            if !items.is_empty() {
+                stage.lost_by((name, &items), ended);
+            }
+        }
+    }
     Ok(())
+}
+
+/// What of these items such a worker is the first to own.
+pub(super) fn first_owned(
+    generations: &[TruthGeneration],
+    items: &Work,
+    by: impl Fn(&str) -> bool,
+) -> Work {
+    let (mut open, mut found) = (items.clone(), Work::default());
+    for member in generations
+        .iter()
+        .flat_map(|generation| &generation.members)
+    {
+        let Some(owned) = &member.owned else { continue };
+        let taken = open.without(&open.without(owned));
+        open = open.without(owned);
+        if member.worker.as_deref().is_some_and(&by) {
+            found.add(&taken);
+        }
+    }
+    found
 }

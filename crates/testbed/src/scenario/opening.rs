@@ -7,10 +7,10 @@ use anyhow::Context;
 use serde_json::{Map, Value};
 
 use super::compare::Expected;
-use super::membership::{last, leader, nothing_unassigned, owned};
+use super::membership::{last, leader, owned};
 use super::stage::Stage;
 use crate::spec::ClusterSpec;
-use crate::truth::{Cause, ExpectedEpisode, TruthLog, Work};
+use crate::truth::{Cause, ExpectedEpisode, TruthGeneration, TruthLog, Work};
 use crate::wait::wait_until;
 
 /// `scheduled.rebalance.max.delay.ms` of these scripts: longer than a worker's restart.
@@ -85,7 +85,7 @@ pub(super) fn created(
     stage.begin(&step)?;
     put(stage, (name, tasks), settings)?;
     stage.await_truth(&step, NOTHING, |truth| {
-        owned(truth) == before + 1 + tasks && nothing_unassigned(truth)
+        owned(truth) == before + 1 + tasks && nothing_left(truth)
     })?;
     stage.end(ExpectedEpisode::of(Cause::ConnectorCreated, Some(name)))
 }
@@ -150,7 +150,14 @@ pub(super) fn members(truth: &TruthLog, count: usize, after: i64) -> bool {
 
 /// Whether everything is owned by so many members, after that generation.
 pub(super) fn all_owned(truth: &TruthLog, count: usize, after: i64) -> bool {
-    members(truth, count, after) && owned(truth) == ITEMS && nothing_unassigned(truth)
+    members(truth, count, after) && owned(truth) == ITEMS && nothing_left(truth)
+}
+
+/// Whether nothing waits to be handed out, as far as a leader says what there is: an eager one
+/// does not.
+fn nothing_left(truth: &TruthLog) -> bool {
+    let left = truth.last().and_then(TruthGeneration::unassigned);
+    left.is_none_or(|work| work.is_empty())
 }
 
 /// Waits for something the logs say, without comparing anything.

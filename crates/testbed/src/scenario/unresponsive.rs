@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use anyhow::Context;
 
-use super::compare::Expected;
 use super::membership::last;
 use super::opening::{
     DELAY_MS, NOTHING, PARKED, all_owned, follower, group_of, members, owned_by, put,
@@ -12,7 +11,7 @@ use super::opening::{
 };
 use super::stage::Stage;
 use crate::spec::ClusterSpec;
-use crate::truth::{Cause, DepartureHow, ExpectedEpisode, LostEnd, TruthLog};
+use crate::truth::{Cause, DelayReason, DepartureHow, ExpectedEpisode, LostEnd, TruthLog};
 
 /// After a worker is out, until it is let back in.
 const OUT: Duration = Duration::from_secs(3);
@@ -48,6 +47,7 @@ pub(super) fn freeze(stage: &mut Stage) -> anyhow::Result<()> {
     stage.await_truth("a follower freezes: parked", PARKED, |truth| {
         members(truth, 2, before)
     })?;
+    stage.deadline(DelayReason::Lost)?;
     stage.pause(OUT);
     stage.cluster.thaw(&frozen)?;
     stage.await_truth("it thaws", NOTHING, |truth| all_owned(truth, 3, before))?;
@@ -55,6 +55,38 @@ pub(super) fn freeze(stage: &mut Stage) -> anyhow::Result<()> {
     stage.end(episode.perhaps(&[Cause::WorkerJoined]))?;
     stage.departed(&frozen, DepartureHow::Unresponsive, None);
     stage.lost((&frozen, &owns), LostEnd::Reclaimed, None)
+}
+
+/// Frozen for longer than the delay, too: it comes back with a claim on what others run by now.
+/// When the first episode ends nobody can know that it is not dead.
+pub(super) fn freeze_long(stage: &mut Stage) -> anyhow::Result<()> {
+    let truth = two_connectors(stage, &[])?;
+    let frozen = follower(&truth)?;
+    let (owns, before) = (owned_by(&truth, &frozen)?, last(&truth)?.generation);
+    let step = "a follower freezes, and its work is handed out";
+    stage.begin(step)?;
+    stage.cluster.freeze(&frozen)?;
+    stage.await_truth("a follower freezes: parked", PARKED, |truth| {
+        members(truth, 2, before)
+    })?;
+    stage.deadline(DelayReason::Lost)?;
+    stage.await_truth(step, NOTHING, |truth| all_owned(truth, 2, before))?;
+    let lost = ExpectedEpisode::of(Cause::WorkerLost, Some(&frozen));
+    let lost = lost.with(&[Cause::DelayExpired]);
+    let truth = stage.end(lost.perhaps(&[Cause::WorkerUnresponsive]))?;
+    stage.departed(&frozen, DepartureHow::Unresponsive, None);
+    stage.lost((&frozen, &owns), LostEnd::Reassigned, None)?;
+    let before = last(&truth)?.generation;
+    let step = "it thaws, and claims what it had";
+    stage.begin(step)?;
+    stage.cluster.thaw(&frozen)?;
+    until(stage, step, |truth| {
+        truth.is_settled() && all_owned(truth, 3, before)
+    })?;
+    let episode = ExpectedEpisode::of(Cause::WorkerUnresponsive, Some(&frozen));
+    let episode = episode.with(&[Cause::RevocationFollowup]);
+    stage.end(episode.perhaps(&[Cause::WorkerJoined]))?;
+    Ok(())
 }
 
 /// New task configurations make every owner stop its tasks before it joins; one of them takes
@@ -83,6 +115,7 @@ pub(super) fn herder_blocked(stage: &mut Stage) -> anyhow::Result<()> {
     stage.await_truth("its worker is out", PARKED, |truth| {
         members(truth, 2, before)
     })?;
+    stage.deadline(DelayReason::Lost)?;
     stage.await_truth("its worker is back", NOTHING, |truth| {
         all_owned(truth, 3, before)
     })?;
@@ -129,6 +162,7 @@ pub(super) fn grace_ends(stage: &mut Stage) -> anyhow::Result<()> {
     stage.await_truth("a follower is cut short: parked", PARKED, |truth| {
         members(truth, 2, before)
     })?;
+    stage.deadline(DelayReason::Lost)?;
     stage.await_truth("a follower is cut short: handed out", NOTHING, |truth| {
         all_owned(truth, 2, before)
     })?;
@@ -158,13 +192,11 @@ pub(super) fn vanish_between(stage: &mut Stage) -> anyhow::Result<()> {
         })
     })?;
     stage.cluster.kill(&newcomer)?;
-    let leftover = Expected {
-        deadline: Some("leftover"),
-        ..NOTHING
-    };
-    stage.await_truth("a delay with nothing lost", leftover, |truth| {
-        all_owned(truth, 2, before)
+    // What nobody lost is handed out at once; the delay is for nothing.
+    until(stage, "a delay with nothing lost", |truth| {
+        truth.is_settled() && all_owned(truth, 2, before)
     })?;
+    stage.deadline(DelayReason::Leftover)?;
     stage.await_truth("the delay ends", NOTHING, |truth| {
         all_owned(truth, 2, before)
             && truth

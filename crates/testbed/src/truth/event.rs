@@ -156,6 +156,10 @@ pub enum What {
     },
     /// Starts of connectors and tasks after an assignment are done.
     WorkFinished,
+    /// What had to stop before the worker joins or goes on has stopped.
+    StopsFinished,
+    /// Their statuses are in the log.
+    StatusesFlushed,
     /// The worker lost the coordinator and dropped all its work.
     WorkDropped,
     /// The worker leaves by itself.

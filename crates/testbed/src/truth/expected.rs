@@ -15,6 +15,7 @@ pub struct Expectations {
     pub episodes: Vec<ExpectedEpisode>,
     pub departures: Vec<ExpectedDeparture>,
     pub lost_work: Vec<LostWork>,
+    pub deadlines: Vec<ExpectedDeadline>,
 }
 
 /// A step of the script, from before its first verb until the group rested again.
@@ -150,6 +151,26 @@ pub struct LostWork {
     pub worker: String,
     pub items: Work,
     pub ended: LostEnd,
+    pub step: String,
+}
+
+/// What a delay is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DelayReason {
+    /// Lost work waits for its owner.
+    Lost,
+    /// The leader does not revoke twice in a row at once.
+    RevocationBackoff,
+    /// Nothing waits: the leader only missed a member.
+    Leftover,
+}
+
+/// A generation that carries a delay.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExpectedDeadline {
+    pub generation: i64,
+    pub reason: DelayReason,
     pub step: String,
 }
 

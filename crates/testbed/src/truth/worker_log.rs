@@ -162,6 +162,10 @@ fn herder(message: &str) -> Option<What> {
     }
     match message {
         "Finished starting connectors and tasks" => Some(What::WorkFinished),
+        "Finished stopping tasks in preparation for rebalance" => Some(What::StopsFinished),
+        "Finished flushing status backing store in preparation for rebalance" => {
+            Some(What::StatusesFlushed)
+        }
         "Herder stopping" => Some(What::HerderStopping),
         "Herder stopped" => Some(What::HerderStopped),
         _ => None,

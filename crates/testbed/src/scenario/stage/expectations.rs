@@ -8,8 +8,8 @@ use anyhow::{Context, bail, ensure};
 use super::{SETTLE_MAX, Stage};
 use crate::clock::now_ms;
 use crate::truth::{
-    Cause, DepartureHow, ExpectedDeparture, ExpectedEpisode, LostEnd, LostWork, ScriptStep,
-    TruthGeneration, TruthLog, What, Work,
+    Cause, DelayReason, DepartureHow, ExpectedDeadline, ExpectedDeparture, ExpectedEpisode,
+    LostEnd, LostWork, ScriptStep, TruthGeneration, TruthLog, What, Work,
 };
 use crate::wait::wait_until;
 
@@ -82,6 +82,27 @@ impl Stage {
         Ok(truth)
     }
 
+    /// Ends a step in which every delay was for lost work.
+    ///
+    /// # Errors
+    /// As [`Stage::end`]; when there was no delay.
+    pub fn end_parked(&mut self, episode: ExpectedEpisode) -> anyhow::Result<TruthLog> {
+        let open = self.step.as_ref().context("no step has begun")?;
+        let (from, step) = (open.generations, open.name.clone());
+        let truth = self.end(episode)?;
+        let new = truth.generations.iter().skip(from);
+        let delayed = new.filter(|generation| leaves_more(generation).1.is_some());
+        let deadlines = delayed.map(|delayed| ExpectedDeadline {
+            generation: delayed.generation,
+            reason: DelayReason::Lost,
+            step: step.clone(),
+        });
+        let before = self.expected.deadlines.len();
+        self.expected.deadlines.extend(deadlines);
+        ensure!(self.expected.deadlines.len() > before, "{step}: no delay");
+        Ok(truth)
+    }
+
     /// Ends a step in which the group did not rebalance.
     ///
     /// # Errors
@@ -107,6 +128,15 @@ impl Stage {
         for (episode, range) in arrivals(&truth, open.generations)? {
             self.note(&open, &truth, (episode, range))?;
         }
+        // Nobody left: a delay is the leader's own patience with what it revokes.
+        let new = truth.generations.iter().skip(open.generations);
+        for delayed in new.filter(|generation| leaves_more(generation).1.is_some()) {
+            self.expected.deadlines.push(ExpectedDeadline {
+                generation: delayed.generation,
+                reason: DelayReason::RevocationBackoff,
+                step: open.name.clone(),
+            });
+        }
         Ok(truth)
     }
 
@@ -118,6 +148,22 @@ impl Stage {
             successor: successor.map(str::to_owned),
             step: self.step_name(),
         });
+    }
+
+    /// What the delay of the newest generation is for.
+    ///
+    /// # Errors
+    /// When it has none.
+    pub fn deadline(&mut self, reason: DelayReason) -> anyhow::Result<()> {
+        let truth = self.cluster.truth(&self.group.group_id)?;
+        let last = truth.last().context("no generation")?;
+        ensure!(leaves_more(last).1.is_some(), "no delay: {last}");
+        self.expected.deadlines.push(ExpectedDeadline {
+            generation: last.generation,
+            reason,
+            step: self.step_name(),
+        });
+        Ok(())
     }
 
     /// What it owned was lost, and ended so: who owns it now must agree.
@@ -151,13 +197,18 @@ impl Stage {
             held,
             "{worker} lost {items:?}, said to be {ended:?}, but {last}"
         );
+        self.lost_by((worker, items), ended);
+        Ok(())
+    }
+
+    /// The same for what the script read from the logs itself.
+    pub fn lost_by(&mut self, (worker, items): (&str, &Work), ended: LostEnd) {
         self.expected.lost_work.push(LostWork {
             worker: worker.to_owned(),
             items: items.clone(),
             ended,
             step: self.step_name(),
         });
-        Ok(())
     }
 
     fn step_name(&self) -> String {
@@ -283,12 +334,11 @@ fn arrivals(
         let rested = before.is_some_and(|before| rested(before, generation));
         let earlier = truth.generations.get(..index).unwrap_or_default();
         let known = |name: &String| earlier.iter().any(|g| g.member(name).is_some());
-        let (cause, named) = if formed {
-            (Cause::GroupFormed, Vec::new())
-        } else if newcomers.iter().any(known) {
-            (Cause::WorkerRestarted, newcomers)
-        } else {
-            (Cause::WorkerJoined, newcomers)
+        let again = newcomers.iter().any(known);
+        let (cause, named) = match (formed, again) {
+            (true, _) => (Cause::GroupFormed, Vec::new()),
+            (false, true) => (Cause::WorkerRestarted, newcomers),
+            (false, false) => (Cause::WorkerJoined, newcomers),
         };
         let came = formed || !named.is_empty();
         let open = episodes.last_mut();
@@ -307,6 +357,10 @@ fn arrivals(
                 let mut episode = ExpectedEpisode::of(cause, named.first().map(String::as_str));
                 episode.others = named.into_iter().skip(1).collect();
                 episode.may_join = !episodes.is_empty();
+                // Who forms the group anew was in it before.
+                if formed && again {
+                    episode.possible.push(Cause::WorkerRestarted);
+                }
                 episodes.push((episode, (index, index + 1)));
             }
         }
