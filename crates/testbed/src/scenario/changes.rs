@@ -172,7 +172,7 @@ fn dead_meanwhile(stage: &mut Stage, before: &TruthLog) -> anyhow::Result<()> {
     deleted_while_parked(stage, "a worker is killed", before)?;
     stage.cluster.start_process(&victim)?;
     let step = "the worker is back and the delay over";
-    stage.await_truth(step, NOTHING, |truth| back_at_work(truth))?;
+    stage.await_truth(step, NOTHING, back_at_work)?;
     let lost = ExpectedEpisode::of(Cause::WorkerLost, Some(&victim));
     let contributing = [
         Cause::WorkerRestarted,
@@ -198,7 +198,7 @@ fn frozen_meanwhile(stage: &mut Stage, before: &TruthLog) -> anyhow::Result<()> 
         last(truth).is_ok_and(|last| last.member_count == 3)
     })?;
     let step = "the worker goes on";
-    stage.await_truth(step, NOTHING, |truth| back_at_work(truth))?;
+    stage.await_truth(step, NOTHING, back_at_work)?;
     let frozen = ExpectedEpisode::of(Cause::WorkerUnresponsive, Some(&victim));
     let contributing = [Cause::ConnectorDeleted, Cause::RevocationFollowup];
     let frozen = frozen.with(&contributing);
