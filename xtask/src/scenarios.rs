@@ -11,8 +11,11 @@ use evenkeel_testbed::scenario::{Run, SCENARIOS};
 /// Scripts on real clusters, recorded with their truth
 #[derive(Args)]
 pub(crate) struct Scenarios {
-    /// Only these; all without
+    /// Only these; without, all that are not recorded yet
     names: Vec<String>,
+    /// Also those that are recorded already
+    #[arg(long)]
+    again: bool,
     /// Print their names and what they show
     #[arg(long)]
     list: bool,
@@ -34,7 +37,7 @@ pub(crate) struct Scenarios {
 pub(crate) fn run(args: &Scenarios) -> anyhow::Result<()> {
     if args.list {
         for scenario in SCENARIOS {
-            println!("{:12} {}", scenario.name, scenario.shows);
+            println!("{:18} {}", scenario.name, scenario.shows);
         }
         return Ok(());
     }
@@ -56,6 +59,15 @@ pub(crate) fn run(args: &Scenarios) -> anyhow::Result<()> {
     };
     for scenario in SCENARIOS {
         if !args.names.is_empty() && !args.names.iter().any(|name| name == scenario.name) {
+            continue;
+        }
+        let files = scenario.files(&args.keep, releases);
+        let recorded = scenario.recorded && files.iter().all(|file| file.exists());
+        if recorded && !args.again && args.names.is_empty() {
+            eprintln!(
+                "{}: recorded already; --again records it anew",
+                scenario.name
+            );
             continue;
         }
         if let Some(obstacle) = scenario.obstacle()? {

@@ -157,6 +157,11 @@ impl Process {
         })
     }
 
+    /// SIGTERM, without waiting.
+    pub(crate) fn ask_to_end(&mut self) -> anyhow::Result<()> {
+        self.signal(os::SIGTERM)
+    }
+
     /// SIGKILL, then waits for the end.
     pub(crate) fn kill(&mut self) -> anyhow::Result<ExitStatus> {
         self.signal(os::SIGKILL)?;

@@ -6,12 +6,19 @@
 mod agent;
 mod brokers;
 mod changed;
+mod changes;
+mod clock;
 mod compare;
+mod coordinator;
 mod counts;
+mod departures;
 mod described;
+mod expiry;
+mod growth;
 mod hidden;
 mod membership;
 mod namespaces;
+mod opening;
 mod outage;
 mod replay;
 mod rights;
@@ -19,8 +26,10 @@ mod secured;
 mod sidecars;
 mod stage;
 mod tokens;
+mod unresponsive;
+mod unrest;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 pub use agent::{Agent, Reason, Recorder, Told};
 pub use compare::{Expected, compare_state};
@@ -28,6 +37,7 @@ pub use replay::{compare_history, replay};
 pub use stage::Stage;
 
 use crate::network::Network;
+use crate::skew;
 use crate::spec::ClusterSpec;
 use crate::version::Version;
 
@@ -81,6 +91,133 @@ pub const SCENARIOS: &[Scenario] = &[
         script: outage::outage,
         spec: outage::spec,
     },
+    // Why it rebalanced: each writes down what it expects (truth::Expectations).
+    Scenario::recorded(
+        "cold_start",
+        "three workers start at once and get work",
+        growth::starts,
+        opening::three,
+    ),
+    Scenario::recorded(
+        "scale_out",
+        "one worker with all the work; one more comes, then three at once",
+        growth::scale_out,
+        growth::one_worker,
+    ),
+    Scenario::recorded(
+        "idle_scaled_in",
+        "a worker that owns nothing is stopped",
+        growth::idle_scaled_in,
+        opening::three,
+    ),
+    Scenario::recorded(
+        "all_restarted",
+        "all workers stop, the leader last, and start again at once",
+        growth::all_restarted,
+        opening::three,
+    ),
+    Scenario::recorded(
+        "stop_follower",
+        "a follower stops; its work is parked and handed out",
+        departures::stop_follower,
+        opening::three,
+    ),
+    Scenario::recorded(
+        "stop_leader",
+        "the leader stops; its work is handed out at once",
+        departures::stop_leader,
+        opening::three,
+    ),
+    Scenario::recorded(
+        "kill_leader",
+        "the leader is killed; its work is handed out at once",
+        departures::kill_leader,
+        opening::three,
+    ),
+    Scenario::recorded(
+        "kill_never",
+        "a follower is killed and never comes back",
+        departures::kill_never,
+        opening::three,
+    ),
+    Scenario::recorded(
+        "kill_back_early",
+        "a killed follower is back before its session ends",
+        departures::kill_back_early,
+        opening::three,
+    ),
+    Scenario::recorded(
+        "kill_back_inside",
+        "a killed follower is back within the delay",
+        departures::kill_back_inside,
+        opening::three,
+    ),
+    Scenario::recorded(
+        "kill_new_address",
+        "a killed follower is back within the delay, elsewhere",
+        departures::kill_new_address,
+        opening::three,
+    ),
+    Scenario::recorded(
+        "kill_back_after",
+        "a killed follower is back after the delay",
+        departures::kill_back_after,
+        opening::three,
+    ),
+    Scenario::recorded(
+        "delay_zero",
+        "without a delay, one follower is killed and the other stopped",
+        departures::delay_zero,
+        departures::without_delay,
+    ),
+    Scenario::recorded(
+        "kill_two",
+        "two followers are killed, one within the delay of the other",
+        departures::kill_two,
+        opening::three,
+    ),
+    Scenario::recorded(
+        "rollout",
+        "each worker is restarted within the delay, the leader last",
+        departures::rollout,
+        opening::three,
+    ),
+    Scenario::recorded(
+        "eager_departures",
+        "in the eager protocol, one follower is killed and the other stopped",
+        departures::eager_departures,
+        departures::eager,
+    ),
+    Scenario::recorded(
+        "freeze",
+        "a follower freezes for longer than a session and thaws",
+        unresponsive::freeze,
+        opening::three,
+    ),
+    Scenario::recorded(
+        "freeze_long",
+        "a follower freezes, its work is handed out, it thaws and claims it",
+        unresponsive::freeze_long,
+        opening::three,
+    ),
+    Scenario::recorded(
+        "herder_blocked",
+        "a worker stops a slow task for longer than the group waits",
+        unresponsive::herder_blocked,
+        unresponsive::impatient_group,
+    ),
+    Scenario::recorded(
+        "grace_ends",
+        "a follower is killed in the middle of an orderly stop",
+        unresponsive::grace_ends,
+        unresponsive::patient_three,
+    ),
+    Scenario::recorded(
+        "vanish_between",
+        "a newcomer is killed between the round that revokes and the one that hands out",
+        unresponsive::vanish_between,
+        unresponsive::patient_two,
+    ),
     Scenario {
         name: "brokers",
         shows: "the coordinator moves to another broker and back; all brokers hang for one sidecar",
@@ -130,6 +267,60 @@ pub const SCENARIOS: &[Scenario] = &[
         script: namespaces::namespaces,
         spec: namespaces::spec,
     },
+    Scenario::recorded(
+        "connector_changes",
+        "a connector is created, reconfigured in five ways, paused, restarted and deleted",
+        changes::connector_changes,
+        opening::three,
+    ),
+    Scenario::recorded(
+        "task_count",
+        "a connector gets more tasks, fewer, and more again",
+        changes::task_count,
+        opening::three,
+    ),
+    Scenario::recorded(
+        "deleted_while_away",
+        "a connector is deleted while a worker that ran its tasks is killed, and frozen",
+        changes::deleted_while_away,
+        opening::three,
+    ),
+    Scenario::recorded(
+        "coordinator_away_all",
+        "all workers lose the coordinator, drop their work and come back with their ids",
+        coordinator::away_all,
+        coordinator::behind_proxy,
+    ),
+    Scenario::recorded(
+        "coordinator_away_follower",
+        "all workers lose the coordinator, and a follower is killed meanwhile",
+        coordinator::away_follower,
+        coordinator::behind_proxy,
+    ),
+    Scenario::recorded(
+        "coordinator_away_leader",
+        "all workers lose the coordinator, and the leader is killed meanwhile",
+        coordinator::away_leader,
+        coordinator::behind_proxy,
+    ),
+    Scenario::recorded(
+        "coordinator_moved",
+        "the group's coordinator moves when its broker stops, and when it dies",
+        coordinator::moved,
+        coordinator::pair,
+    ),
+    Scenario::recorded(
+        "group_expired",
+        "all workers stop, later all die; the group is deleted and created anew each time",
+        expiry::group_expired,
+        expiry::spec,
+    ),
+    Scenario::recorded(
+        "clock_behind",
+        "a worker whose clock is 90 s behind joins, is killed, comes back and stops",
+        clock::clock_behind,
+        clock::spec,
+    ),
 ];
 
 /// The scenario of this name.
@@ -139,13 +330,39 @@ pub fn named(name: &str) -> Option<&'static Scenario> {
 }
 
 impl Scenario {
+    const fn recorded(
+        name: &'static str,
+        shows: &'static str,
+        script: fn(&mut Stage) -> anyhow::Result<()>,
+        spec: fn() -> anyhow::Result<ClusterSpec>,
+    ) -> Scenario {
+        Scenario {
+            name,
+            shows,
+            recorded: true,
+            script,
+            spec,
+        }
+    }
+
+    /// The capture and the truth that a recording leaves in `folder`.
+    #[must_use]
+    pub fn files(&self, folder: &Path, releases: Option<(Version, Version)>) -> [PathBuf; 2] {
+        let releases = releases.unwrap_or((Version::DEFAULT, Version::DEFAULT));
+        stage::files(self.name, releases).map(|name| folder.join(name))
+    }
+
     /// Why it cannot be run on this machine; `None` if it can.
     ///
     /// # Errors
     /// When the system gives no random bytes.
     pub fn obstacle(&self) -> anyhow::Result<Option<String>> {
-        let needed = (self.spec)()?.brokers.namespaces;
-        Ok(needed.then(Network::obstacle).flatten())
+        let spec = (self.spec)()?;
+        let mut workers = spec.groups.iter().flat_map(|group| &group.workers);
+        if workers.any(|worker| worker.skew_ms != 0) && skew::library().is_none() {
+            return Ok(Some("libfaketime is not installed".to_owned()));
+        }
+        Ok(spec.brokers.namespaces.then(Network::obstacle).flatten())
     }
 
     /// Runs the script on a new cluster; gives how much was compared.

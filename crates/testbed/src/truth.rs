@@ -6,10 +6,12 @@ mod collect;
 mod compare;
 mod derive;
 mod event;
+mod expected;
 mod jmx;
 mod line;
 mod show;
 mod statuses;
+mod stints;
 mod text;
 mod void;
 mod worker_log;
@@ -23,8 +25,13 @@ pub use collect::{ProcessLog, read};
 pub use compare::Comparison;
 pub use derive::{Departure, DepartureWay, TruthGeneration, TruthMember};
 pub use event::{Item, ItemKind, LeaderView, Step, TruthEvent, Verb, What};
+pub use expected::{
+    Cause, DelayReason, DepartureHow, EpisodeOutcome, Expectations, ExpectedDeadline,
+    ExpectedDeparture, ExpectedEpisode, LostEnd, LostWork, Root, ScriptStep,
+};
 pub use jmx::JmxSample;
 pub use statuses::{ConnectorStatus, ItemStatus, Statuses};
+pub use stints::Stint;
 
 /// All that is known of one Connect group in one run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -32,15 +39,36 @@ pub struct TruthLog {
     pub group_id: String,
     /// Process name of each worker to its REST URL.
     pub worker_urls: BTreeMap<String, String>,
+    /// Process name of each worker whose clock is off to how far it is ahead. Instants from
+    /// its log, in `events`, `generations` and `stints`, are on its own clock; what the script
+    /// did to it (`script`, `request`, `statuses`, `jmx`, `killed_ms`) is on the script's.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub skews_ms: BTreeMap<String, i64>,
     /// In the order in which they happened.
     pub events: Vec<TruthEvent>,
     /// Every generation that completed its join phase, also those without a record.
     pub generations: Vec<TruthGeneration>,
     /// Why this run proves nothing and must be repeated; empty for a good run.
     pub void: Vec<String>,
+    /// When each connector and task started and stopped where.
+    #[serde(default)]
+    pub stints: Vec<Stint>,
+    /// What the script's author knows beside what the logs tell.
+    #[serde(default)]
+    pub expected: Expectations,
 }
 
 impl TruthLog {
+    /// When an event happened by the script's clock.
+    pub fn true_ms(&self, event: &TruthEvent) -> i64 {
+        let by_script = matches!(
+            event.what,
+            What::Script { .. } | What::Request { .. } | What::Statuses(_) | What::Jmx(_)
+        );
+        let skew_ms = self.skews_ms.get(&event.process).filter(|_| !by_script);
+        event.at_ms - skew_ms.unwrap_or(&0)
+    }
+
     /// The newest generation.
     pub fn last(&self) -> Option<&TruthGeneration> {
         self.generations.last()

@@ -16,7 +16,7 @@ use crate::cluster::Cluster;
 use crate::group::Group;
 use crate::jars::JarCache;
 use crate::spec::{ClusterSpec, WorkerSpec};
-use crate::truth::{Comparison, TruthLog};
+use crate::truth::{Comparison, Expectations, TruthLog};
 use crate::version::Version;
 use crate::wait::wait_until;
 
@@ -27,6 +27,7 @@ const SETTLE_MAX: Duration = Duration::from_secs(120);
 const TOLD_MAX: Duration = Duration::from_secs(15);
 
 mod agents;
+mod expectations;
 
 /// A cluster with everything beside it.
 #[derive(Debug)]
@@ -47,6 +48,9 @@ pub struct Stage {
     /// Of the broker and of the workers.
     releases: (Version, Version),
     compared: usize,
+    /// The step that is being played, of a script that says what it expects.
+    step: Option<expectations::OpenStep>,
+    expected: Expectations,
 }
 
 impl Stage {
@@ -72,6 +76,8 @@ impl Stage {
             without_records: Vec::new(),
             recorder: None,
             compared: 0,
+            step: None,
+            expected: Expectations::default(),
             releases: (
                 spec.brokers.version,
                 group_spec
@@ -207,7 +213,8 @@ impl Stage {
     /// Ends the recording, compares the whole history by its replay, keeps capture and
     /// truth; gives how much was compared.
     pub(super) fn finish(mut self) -> anyhow::Result<usize> {
-        let truth = self.cluster.truth(&self.group.group_id)?;
+        let mut truth = self.cluster.truth(&self.group.group_id)?;
+        truth.expected = std::mem::take(&mut self.expected);
         if !truth.void.is_empty() {
             bail!("the run proves nothing: {}", truth.void.join("; "));
         }
@@ -223,28 +230,34 @@ impl Stage {
             .take()
             .context("nothing was recorded")?
             .finish()?;
-        let kept = match &self.keep {
-            Some(folder) => {
-                fs::create_dir_all(folder)?;
-                let name = match self.releases {
-                    (Version::DEFAULT, Version::DEFAULT) => self.name.to_owned(),
-                    (broker, workers) if broker == workers => format!("{}-{workers}", self.name),
-                    (broker, workers) => format!("{}-{broker}-{workers}", self.name),
-                };
-                let kept = folder.join(format!("{name}.evk.gz"));
-                fs::copy(&capture, &kept)?;
-                let truth_file = folder.join(format!("{name}.truth.json"));
-                let mut text = serde_json::to_string(&truth)?;
-                text.push('\n');
-                fs::write(truth_file, text)?;
-                kept
-            }
-            None => capture,
-        };
-        let lines = replay(&self.program, &kept)?;
+        let lines = replay(&self.program, &capture)?;
         let mut comparison = Comparison::new();
         compare_history_within(&mut comparison, &lines, &truth, self.dated_ms_max())?;
-        self.compared += comparison.finish()?;
+        let compared = comparison.finish();
+        if let Some(folder) = &self.keep {
+            // What differs is kept apart, to be looked at.
+            let folder = match compared {
+                Ok(_) => folder.clone(),
+                Err(_) => folder.join("differs"),
+            };
+            fs::create_dir_all(&folder)?;
+            let [kept, truth_file] = files(self.name, self.releases);
+            fs::copy(&capture, folder.join(kept))?;
+            let mut text = serde_json::to_string(&truth)?;
+            text.push('\n');
+            fs::write(folder.join(truth_file), text)?;
+        }
+        self.compared += compared?;
         Ok(self.compared)
     }
+}
+
+/// The names of a capture and its truth.
+pub(super) fn files(name: &str, releases: (Version, Version)) -> [String; 2] {
+    let stem = match releases {
+        (Version::DEFAULT, Version::DEFAULT) => name.to_owned(),
+        (broker, workers) if broker == workers => format!("{name}-{workers}"),
+        (broker, workers) => format!("{name}-{broker}-{workers}"),
+    };
+    ["evk.gz", "truth.json"].map(|ending| format!("{stem}.{ending}"))
 }

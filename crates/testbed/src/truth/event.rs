@@ -28,6 +28,10 @@ pub enum Verb {
     Freeze,
     /// SIGCONT
     Thaw,
+    /// The proxy before a broker closes all connections and takes no new ones.
+    Cut,
+    /// It passes on again.
+    Mend,
 }
 
 /// A connector or a task.
@@ -152,11 +156,20 @@ pub enum What {
     },
     /// Starts of connectors and tasks after an assignment are done.
     WorkFinished,
+    /// What had to stop before the worker joins or goes on has stopped.
+    StopsFinished,
+    /// Their statuses are in the log.
+    StatusesFlushed,
     /// The worker lost the coordinator and dropped all its work.
     WorkDropped,
     /// The worker leaves by itself.
     Leaving {
         reason: String,
+    },
+    /// It knows more of the config topic than the assignment says, and joins again.
+    ConfigAhead {
+        own_offset: i64,
+        assigned_offset: i64,
     },
     HerderStopping,
     HerderStopped,
@@ -169,6 +182,14 @@ pub enum What {
     /// A verb: it began at the time of the event and had taken effect at its end.
     Script {
         verb: Verb,
+        ended_ms: i64,
+    },
+    /// A REST call to a worker that changes something: begun at the time of the event.
+    Request {
+        method: String,
+        path: String,
+        /// The HTTP status of the answer.
+        status: u16,
         ended_ms: i64,
     },
     Statuses(Statuses),

@@ -148,6 +148,12 @@ fn herder(message: &str) -> Option<What> {
             assignment: Assignment::parse(rest)?,
         });
     }
+    if message.contains("does not match group assignment") {
+        return Some(What::ConfigAhead {
+            own_offset: number_after(message, "config state offset ")?,
+            assigned_offset: number_after(message, "group assignment ")?,
+        });
+    }
     if let Some(name) = message.strip_prefix("Starting connector ") {
         return item(ItemKind::Connector, name, Step::StartAsked);
     }
@@ -156,6 +162,10 @@ fn herder(message: &str) -> Option<What> {
     }
     match message {
         "Finished starting connectors and tasks" => Some(What::WorkFinished),
+        "Finished stopping tasks in preparation for rebalance" => Some(What::StopsFinished),
+        "Finished flushing status backing store in preparation for rebalance" => {
+            Some(What::StatusesFlushed)
+        }
         "Herder stopping" => Some(What::HerderStopping),
         "Herder stopped" => Some(What::HerderStopped),
         _ => None,

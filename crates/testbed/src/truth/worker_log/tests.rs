@@ -81,3 +81,32 @@ fn a_consumer_of_a_connector_is_not_the_worker() {
         None,
     );
 }
+
+#[test]
+fn stops_before_a_rebalance_and_a_config_that_went_on() {
+    let herder = "org.apache.kafka.connect.runtime.distributed.DistributedHerder";
+    let own = "[Worker clientId=connect-1, groupId=connect]";
+    check(
+        herder,
+        "INFO",
+        &format!("{own} Finished stopping tasks in preparation for rebalance"),
+        Some(What::StopsFinished),
+    );
+    check(
+        herder,
+        "INFO",
+        &format!("{own} Finished flushing status backing store in preparation for rebalance"),
+        Some(What::StatusesFlushed),
+    );
+    check(
+        herder,
+        "INFO",
+        &format!(
+            "{own} Current config state offset 12 does not match group assignment 10. Forcing rebalance."
+        ),
+        Some(What::ConfigAhead {
+            own_offset: 12,
+            assigned_offset: 10,
+        }),
+    );
+}
