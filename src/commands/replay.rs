@@ -2,8 +2,9 @@
 //! clock or a port. What changed is printed as JSON lines, the final answers last.
 
 use std::io::{self, BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use clap::Args;
 use evenkeel_core::answers::{Answers, EpisodeAnswer, EpisodesAnswer, Outcome, RoundAnswer};
 use evenkeel_core::engine::{Change, Engine};
 use evenkeel_core::facts::input::Topic;
@@ -73,12 +74,31 @@ enum Line<'a> {
     Answers { answers: &'a Answers },
 }
 
-/// Replays the capture at `path` to `out`.
+/// Arguments of `evenkeel replay`.
+#[derive(Debug, Args)]
+pub struct ReplayArgs {
+    /// The capture
+    file: PathBuf,
+    /// Take the end of the capture for the end of the topics: what waits for proof that
+    /// nothing is unread is settled
+    #[arg(long)]
+    settle: bool,
+}
+
+/// `evenkeel replay`.
+///
+/// # Errors
+/// As [`replay`].
+pub fn run(args: &ReplayArgs, out: impl Write) -> Result<(), ReplayError> {
+    replay(&args.file, args.settle, out)
+}
+
+/// Replays the capture at `path` to `out`; `settle` takes its end for that of the topics.
 ///
 /// # Errors
 /// The capture is none, or is cut: what came before the cut is printed all the same,
 /// the final answers included.
-pub fn replay(path: &Path, out: impl Write) -> Result<(), ReplayError> {
+pub fn replay(path: &Path, settle: bool, out: impl Write) -> Result<(), ReplayError> {
     let mut out = BufWriter::new(out);
     let failed = |source| ReplayError::Capture {
         path: path.display().to_string(),
@@ -105,6 +125,16 @@ pub fn replay(path: &Path, out: impl Write) -> Result<(), ReplayError> {
                 trouble = Some(error);
                 break;
             }
+        }
+    }
+    let ends = if settle {
+        engine.ends_here()
+    } else {
+        Vec::new()
+    };
+    for input in ends {
+        for change in engine.apply(&input) {
+            line(&mut out, &Line::of(input.at.0, &engine, &change))?;
         }
     }
     let Skipped { kinds, fields } = reader.skipped();

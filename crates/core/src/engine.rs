@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::answers::{Answers, Counters, EpisodeAnswer, Outcome, RoundAnswer};
 use crate::facts::ids::Names;
-use crate::facts::input::{Input, InputKind, Settings, Start, Topic};
+use crate::facts::input::{Ends, Input, InputKind, Settings, Start, Topic};
 use crate::facts::observation::GroupSnapshot;
 use crate::facts::time::{ArrivalTime, EventTime};
 use crate::limits::TIMER_SLACK_MS;
@@ -206,6 +206,22 @@ impl Engine {
     pub fn wants_ends(&self) -> bool {
         let waits = |since| !self.state.progress.passed(since);
         self.state.rounds.waits_since().is_some_and(waits) || self.state.story_waits()
+    }
+
+    /// Inputs that say that every topic ends where reading stands: for a capture whose end is
+    /// to be taken for the end of the topics, so that what waits for proof is settled.
+    #[must_use]
+    pub fn ends_here(&self) -> Vec<Input> {
+        let Some(at) = self.state.clock.arrived else {
+            return Vec::new();
+        };
+        let ends = |topic| {
+            let ends = self.state.progress.of(topic).read_to();
+            let asked = at;
+            let kind = InputKind::Ends(Ends { topic, asked, ends });
+            Input { at, kind }
+        };
+        Topic::ALL.map(ends).to_vec()
     }
 
     /// The same engine without one of its rules: tests show that each is needed.
