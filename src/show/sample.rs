@@ -152,6 +152,7 @@ pub(crate) fn killed() -> EpisodeAnswer {
             died_between: Some((RECORDED.plus_ms(-10_030), RECORDED.plus_ms(-30))),
             owned: (1, 2),
             successor: None,
+            returned: None,
         }],
         contributing: vec![cause],
         lost: LostAnswer {

@@ -106,6 +106,8 @@ struct GroupNow {
     deleted: Option<EventTime>,
     /// Creations seen; the first record that was read makes it 1.
     incarnation: u32,
+    /// When the newest of them began.
+    began: Option<EventTime>,
     /// The oldest record that was read.
     history_from: Option<EventTime>,
     /// The config offset of the oldest record that names one.

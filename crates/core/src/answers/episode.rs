@@ -282,6 +282,9 @@ pub struct DepartureAnswer {
     pub owned: (u32, u32),
     /// The worker that came in its place, and in which generation.
     pub successor: Option<(Arc<str>, i32)>,
+    /// The generation in which the same process was back.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub returned: Option<i32>,
 }
 
 /// How lost work ended: the label `outcome` (D5).

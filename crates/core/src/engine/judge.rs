@@ -18,9 +18,9 @@ use crate::story::episodes::{Closed, Episodes, PhaseSeen, Shown};
 use crate::story::losses::{Losses, Took};
 use crate::story::sign;
 use crate::story::skew::Skews;
-use crate::story::status_log::StatusLog;
+use crate::story::status_log::{Life, StatusLog};
 use crate::story::steps::{Missing, Step, Steps, Turn};
-use crate::story::switches::Switches;
+use crate::story::switches::{StoryRule, Switches};
 
 /// What happened, and what is needed to say why.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -301,6 +301,13 @@ impl State {
     /// those of departures up to the end of its join phase.
     fn run_timers(&mut self, sign: EventTime, joined: EventTime) {
         self.close_episode(|episodes, show| episodes.close_by(sign, show));
+        let on = self.story.switches.on(StoryRule::Loss(6));
+        let ended = self.story.losses.expire(joined, on);
+        if !ended.is_empty() {
+            self.story.episodes.ended(&ended);
+            let deleted = self.group.deleted;
+            self.count_ended(&ended, self.is_watched(deleted));
+        }
         let losses = &self.story.losses;
         let settled = self
             .story
@@ -417,6 +424,12 @@ impl State {
         let Story {
             statuses, skews, ..
         } = &mut self.story;
+        let began = step.began_before.unwrap_or(step.began);
+        let known = skews.clone();
+        let life = Life {
+            began,
+            skews: &known,
+        };
         let now = step.now.as_deref();
         for old in &before.members {
             if before.shares_worker(&old.worker) {
@@ -424,19 +437,21 @@ impl State {
             }
             let started = old.assigned.iter();
             let started = started
-                .filter_map(|item| statuses.started(*item, &old.worker, before.generation))
+                .filter_map(|item| statuses.started(*item, &old.worker, before.generation, &life))
                 .min();
             if let Some(at) = started {
                 skews.started(&old.worker, at, before.recorded);
             }
             let revoked = old.revoked.iter();
             let revoked = revoked
-                .filter_map(|item| statuses.stopped_by(*item, &old.worker, before.generation))
+                .filter_map(|item| {
+                    statuses.stopped_by(*item, &old.worker, before.generation, &life)
+                })
                 .max();
             let gone = now.is_none_or(|now| now.member(&old.id).is_none());
             let left = old.told.iter().filter(|_| gone);
             let left = left
-                .filter_map(|item| statuses.stopped(*item, &old.worker, before.generation))
+                .filter_map(|item| statuses.stopped(*item, &old.worker, before.generation, &life))
                 .max();
             if let Some(at) = revoked.max(left) {
                 skews.stopped(&old.worker, at, step.join_ended);

@@ -32,6 +32,8 @@ impl State {
             now: None,
             continues: true,
             incarnation: self.group.incarnation,
+            began: self.group.began.unwrap_or(recorded),
+            began_before: None,
             recorded,
             join_ended: recorded,
             arrived: at,
@@ -90,6 +92,8 @@ impl State {
                 now: Some(Arc::clone(&now)),
                 continues,
                 incarnation: self.group.incarnation,
+                began: self.group.began.unwrap_or(now.recorded),
+                began_before: None,
                 recorded: now.recorded,
                 join_ended: now.join_ended.unwrap_or(now.recorded),
                 arrived: at,
@@ -141,6 +145,10 @@ impl State {
     /// and what was lost live on.
     fn begin_incarnation(&mut self, now: &GroupSnapshot) {
         self.group.incarnation = self.group.incarnation.saturating_add(1);
+        // A life whose beginning was not seen may have begun at any time.
+        let seen = self.group.newest.is_some() || now.generation <= 1;
+        let began = now.join_ended.unwrap_or(now.recorded);
+        self.group.began = Some(if seen { began } else { EventTime(i64::MIN / 2) });
         self.changes.push(Change::Created {
             incarnation: self.group.incarnation,
             generation: now.generation,

@@ -17,7 +17,7 @@
 //!     so between the config offsets of the two records.
 //! 16. *revocation_followup*: the record before revoked something from a member that is here.
 //! 17. *config_advanced*: nothing of that, but a member was ahead of the offset of the record
-//!     before, and the round followed at once.
+//!     before, or was behind it and has caught up, and the round followed at once.
 //! 18. *coordinator_moved*: nothing of that, but another broker wrote the record.
 
 mod rules;

@@ -84,6 +84,8 @@ pub struct Successor {
     pub worker: Arc<str>,
     /// The first generation with it.
     pub generation: i32,
+    /// Whether it is the same process, back with its claim.
+    pub same: bool,
 }
 
 /// What a newcomer is.
@@ -190,6 +192,7 @@ impl Departures {
             member: Arc::clone(&member.id),
             worker: Arc::clone(&member.worker),
             generation: turn.generation(),
+            same: returned,
         });
         if returned && !departed.settled {
             departed.how = DepartureHow::Unresponsive;
@@ -307,7 +310,13 @@ impl Departure {
             successor: self
                 .successor
                 .as_ref()
+                .filter(|successor| !successor.same)
                 .map(|successor| (Arc::clone(&successor.worker), successor.generation)),
+            returned: self
+                .successor
+                .as_ref()
+                .filter(|successor| successor.same)
+                .map(|successor| successor.generation),
         }
     }
 }

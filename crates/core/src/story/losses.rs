@@ -8,7 +8,9 @@
 //! 3. *reclaimed*: a member claims it, or its owner or who came in its place took it.
 //! 4. *reassigned*: another member took it.
 //! 5. *removed*: it is not configured any more.
-//! 6. *group_gone*: the group was deleted.
+//! 6. *group_gone*: the group was deleted, and nobody formed it anew for
+//!    `limits::DEPARTURE_WINDOW_MS`. Until then lost work lives on: only generation numbers
+//!    are of one creation of the group.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,7 +22,7 @@ use crate::facts::ids::WorkItem;
 use crate::facts::observation::{Claim, Member};
 use crate::facts::sets;
 use crate::facts::time::EventTime;
-use crate::limits::UNOWNED_MEMORY_MAX;
+use crate::limits::{DEPARTURE_WINDOW_MS, UNOWNED_MEMORY_MAX};
 use crate::story::config_log::What;
 use crate::story::departures::Departures;
 use crate::story::steps::Turn;
@@ -31,6 +33,8 @@ use crate::story::switches::StoryRule;
 pub struct Losses {
     #[serde(with = "crate::facts::pairs")]
     open: BTreeMap<WorkItem, Loss>,
+    /// When the group was deleted, while nobody has formed it anew.
+    deleted: Option<EventTime>,
 }
 
 /// One piece of lost work.
@@ -76,6 +80,10 @@ impl Losses {
     /// Takes a step; gives what was lost in it.
     pub fn judge(&mut self, turn: &Turn<'_>) -> Vec<WorkItem> {
         let mut lost = Vec::new();
+        self.deleted = match turn.step.now {
+            Some(_) => None,
+            None => self.deleted.or(Some(turn.step.recorded)),
+        };
         if turn.on(StoryRule::Loss(1)) {
             for (place, old) in turn.leavers() {
                 self.begin(turn, old, &turn.held(place, old), &mut lost);
@@ -111,7 +119,7 @@ impl Losses {
             }
             let stopped = turn
                 .statuses
-                .stopped(*item, &owner.worker, generation)
+                .stopped(*item, &owner.worker, generation, &turn.life_before())
                 .map(|at| turn.placed(&owner.worker, at));
             self.open.insert(
                 *item,
@@ -126,13 +134,25 @@ impl Losses {
         }
     }
 
-    /// What ended with the step itself: claimed again, removed, or the group gone.
+    /// Time has passed up to `until`: what a deleted group lost nobody will take up.
+    pub fn expire(&mut self, until: EventTime, on: bool) -> Vec<Ended> {
+        let Some(deleted) = self.deleted else {
+            return Vec::new();
+        };
+        if !on || until.since_ms(deleted) < DEPARTURE_WINDOW_MS {
+            return Vec::new();
+        }
+        let open = std::mem::take(&mut self.open).into_iter();
+        open.map(|(item, loss)| loss.end(item, LossEnd::GroupGone, deleted))
+            .collect()
+    }
+
+    /// What ended with the step itself: claimed again, or removed.
     pub fn ended(&mut self, turn: &Turn<'_>) -> Vec<Ended> {
         if self.open.is_empty() {
             return Vec::new();
         }
         let at = turn.step.recorded;
-        let gone = turn.step.now.is_none() && turn.on(StoryRule::Loss(6));
         let removed = |item: WorkItem| {
             turn.on(StoryRule::Loss(5))
                 && turn
@@ -141,9 +161,7 @@ impl Losses {
         };
         let mut ended = Vec::new();
         self.open.retain(|item, loss| {
-            let end = if gone {
-                LossEnd::GroupGone
-            } else if turn.on(StoryRule::Loss(3)) && turn.is_claimed(*item) {
+            let end = if turn.on(StoryRule::Loss(3)) && turn.is_claimed(*item) {
                 LossEnd::Reclaimed
             } else if removed(*item) {
                 LossEnd::Removed
@@ -207,7 +225,7 @@ impl Losses {
 
     /// Forgets all: the log is another one.
     pub fn clear(&mut self) {
-        self.open.clear();
+        *self = Self::default();
     }
 }
 
@@ -233,10 +251,10 @@ fn dropped(turn: &Turn<'_>, place: usize, old: &Member) -> Vec<WorkItem> {
     let Some(new) = turn.present(&old.id) else {
         return Vec::new();
     };
-    if std::ptr::eq(&raw const **new, old) {
-        return Vec::new();
-    }
+    // The same bytes again say that nothing was given up, unless they claim nothing.
+    let same = std::ptr::eq(&raw const **new, old) && old.revoked.is_empty();
     match &new.claim {
+        Claim::Items(_) if same => Vec::new(),
         Claim::Nothing if turn.dropped(place, old) => turn.held(place, old),
         // What it was handed and does not claim it may never have got.
         Claim::Items(claimed) => {

@@ -53,9 +53,10 @@ fn stops<'a>(turn: &'a Turn<'a>, eager: bool) -> impl Iterator<Item = EventTime>
     let stopping = members.filter(move |(_, old)| eager || turn.present(&old.id).is_none());
     stopping.filter_map(move |(place, old)| {
         let held = turn.held(place, old);
-        let written = held
-            .iter()
-            .filter_map(|item| turn.statuses.stopped(*item, &old.worker, generation));
+        let written = held.iter().filter_map(|item| {
+            turn.statuses
+                .stopped(*item, &old.worker, generation, &turn.life_before())
+        });
         written.min().map(|at| turn.placed(&old.worker, at))
     })
 }

@@ -14,7 +14,7 @@ use crate::facts::time::{ArrivalTime, EventTime};
 use crate::limits::STEPS_WAITING_MAX;
 use crate::story::config_log::ConfigLog;
 use crate::story::skew::Skews;
-use crate::story::status_log::StatusLog;
+use crate::story::status_log::{Life, StatusLog};
 use crate::story::switches::{StoryRule, Switches};
 use crate::view::configured::Configured;
 
@@ -30,6 +30,11 @@ pub struct Step {
     pub continues: bool,
     /// The incarnation.
     pub incarnation: u32,
+    /// When the incarnation of the record began.
+    pub began: EventTime,
+    /// When that of the record before began.
+    #[serde(skip)]
+    pub began_before: Option<EventTime>,
     /// When the record was written.
     pub recorded: EventTime,
     /// When its join phase ended.
@@ -59,8 +64,9 @@ pub struct Missing {
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Steps {
     waiting: VecDeque<Step>,
-    /// The record of the last step that was taken.
+    /// The record of the last step that was taken, and when its incarnation began.
     before: Option<Arc<GroupSnapshot>>,
+    began: Option<EventTime>,
 }
 
 /// A step at the moment it is judged, with all that may be asked of.
@@ -107,6 +113,7 @@ impl Steps {
         }
         let mut step = self.waiting.pop_front()?;
         step.before = self.before.take();
+        step.began_before = self.began.replace(step.began);
         // A group that was deleted had the members it had until somebody joins it anew.
         self.before = step.now.clone().or_else(|| step.before.clone());
         Some(step)
@@ -133,6 +140,24 @@ impl Steps {
 // === impl Turn ===
 
 impl<'a> Turn<'a> {
+    /// The life of the group that the record is of.
+    #[must_use]
+    pub fn life(&self) -> Life<'a> {
+        Life {
+            began: self.step.began,
+            skews: self.skews,
+        }
+    }
+
+    /// The life of the group that the record before is of.
+    #[must_use]
+    pub fn life_before(&self) -> Life<'a> {
+        Life {
+            began: self.step.began_before.unwrap_or(self.step.began),
+            skews: self.skews,
+        }
+    }
+
     /// Whether a rule is on.
     #[must_use]
     pub fn on(&self, rule: StoryRule) -> bool {

@@ -355,7 +355,7 @@ fn dropped_and_removed() {
     );
 }
 
-/// Loss rule 6: the group is deleted while work is lost.
+/// Loss rule 6: the group is deleted while work is lost, and nobody forms it anew.
 #[test]
 fn the_group_is_deleted() {
     after_three(
@@ -363,7 +363,8 @@ fn the_group_is_deleted() {
          30.1 ends
          700.0 group gone
          700.1 ends
-         700.1 story",
+         1310.0 ends
+         1310.1 story",
         "episode 1-1 settled 0.9..1.3 active 0.4+ parked 0
            group_formed - from 1
            gen 1 completed group_formed - sync 0.1 stop - start -

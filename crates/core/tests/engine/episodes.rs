@@ -409,3 +409,52 @@ fn a_join_phase_that_polls_saw() {
          counted group_formed.completed=1 rebalances.group_formed=1 rebalances.worker_joined=1 join=1 sync=2 join.unmeasured=1",
     );
 }
+
+/// The group is deleted and formed anew: its numbers start over, lost work and departed
+/// workers live on, and statuses of the life before prove nothing.
+#[test]
+fn formed_anew_after_it_was_deleted() {
+    check(
+        "0.0 config connector foo
+         0.0 config tasks foo 2
+         0.1 ends
+         1.0 group 1 sessioned a off=4 | a: claim=none add=foo,foo-0,foo-1
+         1.2 status foo RUNNING a 1
+         1.2 status foo-0 RUNNING a 1
+         1.2 status foo-1 RUNNING a 1
+         1.5 ends
+         10.0 group 2 sessioned a off=4 | a: claim=foo,foo-0,foo-1 rev=foo-1 | b: claim=none
+         10.1 status foo-1 UNASSIGNED a 1
+         10.3 group 3 sessioned a off=4 | a: claim=foo,foo-0 | b: claim=- add=foo-1
+         10.5 status foo-1 RUNNING b 3
+         10.6 ends
+         30.0 group 4 empty
+         700.0 group gone
+         700.1 ends
+         760.0 group 1 sessioned a#2 off=4 join=759.8 | a#2: claim=none add=foo,foo-0,foo-1
+         760.4 status foo RUNNING a 1
+         760.5 status foo-0 RUNNING a 1
+         762.0 status foo-1 RUNNING a 1
+         763.0 ends
+         763.0 story",
+        "",
+    );
+}
+
+/// A member that was behind the config offset joins again when it has read on.
+#[test]
+fn a_member_that_was_behind() {
+    check(
+        "0.0 config connector foo
+         0.0 config tasks foo 1
+         0.1 ends
+         1.0 group 1 sessioned a off=3 | a: claim=none add=foo | b: claim=none off=1 add=foo-0
+         1.2 status foo RUNNING a 1
+         1.3 status foo-0 RUNNING b 1
+         1.5 ends
+         2.0 group 2 sessioned a off=3 | a: claim=foo | b: claim=foo-0
+         2.5 ends
+         2.5 story",
+        "",
+    );
+}

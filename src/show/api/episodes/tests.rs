@@ -49,6 +49,7 @@ fn episode(generation: i32, ago_s: i64, cause: Cause, subject: &str) -> EpisodeA
             died_between: None,
             owned: (0, 2),
             successor: Some((Arc::from("worker-e:8083"), generation + 1)),
+            returned: None,
         })),
         lost: LostAnswer::default(),
         follows: None,

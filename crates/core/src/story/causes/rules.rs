@@ -263,10 +263,28 @@ fn rule_17_advanced(turn: &Turn<'_>) -> Option<Found> {
     let timeout_ms = i64::from(before.rebalance_timeout_ms_max());
     let at_once =
         now.recorded.since_ms(before.recorded) <= timeout_ms.saturating_add(TIMER_SLACK_MS);
-    (from < to && at_once && turn.on(StoryRule::Cause(17))).then(|| {
+    if !at_once || !turn.on(StoryRule::Cause(17)) {
+        return None;
+    }
+    if from < to {
         let evidence = format!("config offset {from} before, {to} now");
-        turn.found(Cause::ConfigAdvanced, ahead(before, now), &evidence)
-    })
+        return Some(turn.found(Cause::ConfigAdvanced, ahead(before, now), &evidence));
+    }
+    let was_behind = |new: &&Arc<Member>| {
+        let old = before.member(&new.id);
+        old.is_some_and(|old| old.config_offset < Some(from) && new.config_offset >= Some(from))
+    };
+    let late = now.members.iter().find(was_behind)?;
+    let old = before.member(&late.id).and_then(|old| old.config_offset)?;
+    let evidence = format!(
+        "it had read the config topic to {old} when the record before was made from {from}, and \
+         joined again when it had read on"
+    );
+    Some(turn.found(
+        Cause::ConfigAdvanced,
+        Some(Arc::clone(&late.worker)),
+        &evidence,
+    ))
 }
 
 /// The one member that is ahead of what the record before was computed from.

@@ -71,7 +71,12 @@ fn written(turn: &Turn<'_>, place: usize, member: &Member, held: &[WorkItem]) ->
     for item in held.iter().filter(|item| !is_explained(turn, **item)) {
         let last = turn
             .statuses
-            .by(*item, &member.worker, i32::MIN..=before.generation)
+            .by(
+                *item,
+                &member.worker,
+                i32::MIN..=before.generation,
+                &turn.life_before(),
+            )
             .next_back();
         match last.map(|last| (last.state, last)) {
             Some((RunState::Unassigned, last)) if last.generation >= from => {

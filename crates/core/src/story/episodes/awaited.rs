@@ -14,7 +14,7 @@ use crate::facts::time::EventTime;
 use crate::story::causes::recommitted;
 use crate::story::config_log::What;
 use crate::story::skew::Skews;
-use crate::story::status_log::StatusLog;
+use crate::story::status_log::{Life, StatusLog};
 use crate::story::steps::Turn;
 use crate::story::switches::StoryRule;
 
@@ -35,6 +35,8 @@ struct Start {
     worker: Arc<str>,
     generation: i32,
     recorded: EventTime,
+    /// When this life of the group began.
+    began: EventTime,
 }
 
 // === impl Awaited ===
@@ -84,6 +86,7 @@ impl Awaited {
                     worker: Arc::clone(&member.worker),
                     generation: now.generation,
                     recorded: turn.step.recorded,
+                    began: turn.step.began,
                 };
                 self.starts.insert(item, start);
             }
@@ -100,7 +103,9 @@ impl Awaited {
         let Some(start) = self.starts.get(&item) else {
             return;
         };
-        let started = statuses.started(item, &start.worker, start.generation);
+        let began = start.began;
+        let life = Life { began, skews };
+        let started = statuses.started(item, &start.worker, start.generation, &life);
         if let Some(at) = started {
             self.moves
                 .push(skews.corrected(&start.worker, at, start.recorded));

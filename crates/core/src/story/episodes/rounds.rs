@@ -25,7 +25,7 @@ use crate::limits::{EPISODE_DEPARTURES_SHOWN_MAX, EPISODE_ROUNDS_SHOWN_MAX};
 use crate::story::causes::{Causes, recommitted};
 use crate::story::losses::Ended;
 use crate::story::skew::{Skew, Skews};
-use crate::story::status_log::StatusLog;
+use crate::story::status_log::{Life, StatusLog};
 use crate::story::steps::Turn;
 use crate::story::switches::{StoryRule, Switches};
 
@@ -59,6 +59,8 @@ pub struct RoundEntry {
 struct Measure {
     /// The generation that stops carry: the one before.
     stops_carry: i32,
+    /// When this life of the group began.
+    began: EventTime,
     stops: Vec<Told>,
     starts: Vec<Told>,
 }
@@ -141,10 +143,14 @@ impl RoundEntry {
             return Vec::new();
         };
         let on = |phase| switches.on(StoryRule::Phase(phase));
-        let stopped =
-            |item: WorkItem, told: &Told| statuses.stopped(item, &told.worker, measure.stops_carry);
-        let started =
-            |item: WorkItem, told: &Told| statuses.started(item, &told.worker, self.generation);
+        let began = measure.began;
+        let life = Life { began, skews };
+        let stopped = |item: WorkItem, told: &Told| {
+            statuses.stopped(item, &told.worker, measure.stops_carry, &life)
+        };
+        let started = |item: WorkItem, told: &Told| {
+            statuses.started(item, &told.worker, self.generation, &life)
+        };
         let stops = |skew: &dyn Fn(&str) -> Skew| {
             ByWorker::of(measure.stops.iter().filter(|_| on(3)), stopped, skew)
         };
@@ -279,6 +285,7 @@ impl Measure {
         starts.retain(|told| !told.items.is_empty());
         Some(Self {
             stops_carry: before.map_or(0, |before| before.generation),
+            began: turn.step.began,
             stops,
             starts,
         })

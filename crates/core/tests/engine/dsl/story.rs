@@ -99,10 +99,13 @@ fn print_episode(out: &mut String, episode: &EpisodeAnswer) {
             .map_or_else(String::new, |(worker, in_)| {
                 format!(" successor {} in {in_}", short(worker))
             });
+        let returned = departed
+            .returned
+            .map_or_else(String::new, |in_| format!(" back in {in_}"));
         let (connectors, tasks) = departed.owned;
         writeln!(
             out,
-            "  left {} {}{settled} with {connectors}+{tasks}{successor}",
+            "  left {} {}{settled} with {connectors}+{tasks}{successor}{returned}",
             short(&departed.worker),
             departed.how.label(),
         )
