@@ -194,7 +194,7 @@ fn frozen_and_back() {
            worker_unresponsive c from 3
            gen 2 completed worker_unresponsive c sync 0.1 stop - start -
            gen 3 open worker_unresponsive c sync 0.1 stop - start -
-           left c unresponsive with 0+1 successor c in 3
+           left c unresponsive with 0+1 back in 3
            lost 1 open 0 reclaimed=1 longest 10.1+
          counted group_formed.completed=1 worker_unresponsive.completed=1 rebalances.group_formed=1 rebalances.worker_unresponsive=1 c.unresponsive=1 lost.task.reclaimed=1 sync=3 start=1 join.unmeasured=3",
     );

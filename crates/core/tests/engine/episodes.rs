@@ -180,7 +180,8 @@ fn the_coordinator_is_lost() {
            coordinator_lost - from 2
            gen 2 completed coordinator_lost - sync 0.1 stop - start -
            seen here of 2 start 0.3[0,0.32]
-         counted group_formed.completed=1 coordinator_lost.completed=1 rebalances.group_formed=1 rebalances.coordinator_lost=1 sync=2 start=2 join.unmeasured=2",
+           lost 2 open 0 reclaimed=2 longest 0.1+
+         counted group_formed.completed=1 coordinator_lost.completed=1 rebalances.group_formed=1 rebalances.coordinator_lost=1 lost.connector.reclaimed=1 lost.task.reclaimed=1 sync=2 start=2 join.unmeasured=2",
     );
 }
 
@@ -437,7 +438,30 @@ fn formed_anew_after_it_was_deleted() {
          762.0 status foo-1 RUNNING a 1
          763.0 ends
          763.0 story",
-        "",
+        "episode 1-1 settled 1..1.2 active 0.2+ parked 0
+           group_formed - from 1
+           gen 1 completed group_formed - sync 0 stop - start -
+           seen here of 1 start 0.2[0,0.22]
+         episode 2-3 settled 10..10.5 active 0.5+ parked 0
+           worker_joined b from 2
+           revocation_followup - from 3
+           gen 2 completed worker_joined b sync 0 stop 0.1[0,0.3] start -
+           gen 3 completed revocation_followup - sync 0 stop - start -
+           seen here of 2 stop 0.1[0,0.12]
+           seen here of 3 start 0.2[0,0.22]
+         episode 4-4 group_gone 30..30 active 0+ parked 0
+           group_emptied - from 4
+           worker_lost a from 4
+           worker_lost b from 4
+           gen 4 emptied group_emptied - sync 0 stop - start -
+           left a crashed with 1+1 successor a in 1
+           left b crashed with 0+1
+           lost 3 open 3
+         episode 1-1 settled 759.8..762 active 2.2+ parked 0
+           group_formed - from 1
+           gen 1 completed group_formed - sync 0.2 stop - start 2[1.8,2.2]
+           seen here of 1 start 2[1.8,2.02]
+         counted group_formed.completed=2 group_emptied.emptied=1 worker_joined.completed=1 revocation_followup.completed=1 rebalances.group_formed=2 rebalances.group_emptied=1 rebalances.worker_joined=1 a.crashed=1 b.crashed=1 lost.connector.reclaimed=1 lost.task.reclaimed=1 lost.task.reassigned=1 sync=5 stop=1 start=3 join.unmeasured=5",
     );
 }
 
@@ -455,6 +479,13 @@ fn a_member_that_was_behind() {
          2.0 group 2 sessioned a off=3 | a: claim=foo | b: claim=foo-0
          2.5 ends
          2.5 story",
-        "",
+        "episode 1-1 settled 1..1.3 active 0.3+ parked 0
+           group_formed - from 1
+           gen 1 completed group_formed - sync 0 stop - start -
+           seen here of 1 start 0.3[0,0.32]
+         episode 2-2 settled 2..2 active 0+ parked 0
+           config_advanced b from 2
+           gen 2 open config_advanced b sync 0 stop - start -
+         counted group_formed.completed=1 rebalances.group_formed=1 rebalances.config_advanced=1 sync=2 start=1 join.unmeasured=2",
     );
 }
