@@ -28,6 +28,7 @@ mod proxy;
 mod rest;
 pub mod scenario;
 pub mod security;
+mod skew;
 mod spec;
 mod state;
 mod tools;

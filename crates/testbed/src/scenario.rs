@@ -6,10 +6,14 @@
 mod agent;
 mod brokers;
 mod changed;
+mod changes;
+mod clock;
 mod compare;
+mod coordinator;
 mod counts;
 mod departures;
 mod described;
+mod expiry;
 mod growth;
 mod hidden;
 mod membership;
@@ -23,6 +27,7 @@ mod sidecars;
 mod stage;
 mod tokens;
 mod unresponsive;
+mod unrest;
 
 use std::path::{Path, PathBuf};
 
@@ -32,6 +37,7 @@ pub use replay::{compare_history, replay};
 pub use stage::Stage;
 
 use crate::network::Network;
+use crate::skew;
 use crate::spec::ClusterSpec;
 use crate::version::Version;
 
@@ -174,7 +180,7 @@ pub const SCENARIOS: &[Scenario] = &[
         "rollout",
         "each worker is restarted within the delay, the leader last",
         departures::rollout,
-        opening::three,
+        departures::rolled,
     ),
     Scenario::recorded(
         "eager_departures",
@@ -261,6 +267,60 @@ pub const SCENARIOS: &[Scenario] = &[
         script: namespaces::namespaces,
         spec: namespaces::spec,
     },
+    Scenario::recorded(
+        "connector_changes",
+        "a connector is created, reconfigured in five ways, paused, restarted and deleted",
+        changes::connector_changes,
+        opening::three,
+    ),
+    Scenario::recorded(
+        "task_count",
+        "a connector gets more tasks, fewer, and more again",
+        changes::task_count,
+        opening::three,
+    ),
+    Scenario::recorded(
+        "deleted_while_away",
+        "a connector is deleted while a worker that ran its tasks is killed, and frozen",
+        changes::deleted_while_away,
+        opening::three,
+    ),
+    Scenario::recorded(
+        "coordinator_away_all",
+        "all workers lose the coordinator, drop their work and come back with their ids",
+        coordinator::away_all,
+        coordinator::behind_proxy,
+    ),
+    Scenario::recorded(
+        "coordinator_away_follower",
+        "all workers lose the coordinator, and a follower is killed meanwhile",
+        coordinator::away_follower,
+        coordinator::behind_proxy,
+    ),
+    Scenario::recorded(
+        "coordinator_away_leader",
+        "all workers lose the coordinator, and the leader is killed meanwhile",
+        coordinator::away_leader,
+        coordinator::behind_proxy,
+    ),
+    Scenario::recorded(
+        "coordinator_moved",
+        "the group's coordinator moves when its broker stops, and when it dies",
+        coordinator::moved,
+        coordinator::pair,
+    ),
+    Scenario::recorded(
+        "group_expired",
+        "all workers stop, later all die; the group is deleted and created anew each time",
+        expiry::group_expired,
+        expiry::spec,
+    ),
+    Scenario::recorded(
+        "clock_behind",
+        "a worker whose clock is 90 s behind joins, is killed, comes back and stops",
+        clock::clock_behind,
+        clock::spec,
+    ),
 ];
 
 /// The scenario of this name.
@@ -297,8 +357,12 @@ impl Scenario {
     /// # Errors
     /// When the system gives no random bytes.
     pub fn obstacle(&self) -> anyhow::Result<Option<String>> {
-        let needed = (self.spec)()?.brokers.namespaces;
-        Ok(needed.then(Network::obstacle).flatten())
+        let spec = (self.spec)()?;
+        let mut workers = spec.groups.iter().flat_map(|group| &group.workers);
+        if workers.any(|worker| worker.skew_ms != 0) && skew::library().is_none() {
+            return Ok(Some("libfaketime is not installed".to_owned()));
+        }
+        Ok(spec.brokers.namespaces.then(Network::obstacle).flatten())
     }
 
     /// Runs the script on a new cluster; gives how much was compared.

@@ -55,6 +55,9 @@ pub struct WorkerSpec {
     pub scheduled_delay_ms: u32,
     /// How it reaches the brokers; any but plaintext needs a secured cluster.
     pub access: Access,
+    /// How far its clock is ahead of that of everybody else; behind when negative. Needs
+    /// libfaketime.
+    pub skew_ms: i64,
     /// Any other worker setting; wins over all above.
     pub settings: Properties,
 }
@@ -81,6 +84,7 @@ impl Default for WorkerSpec {
             version: Version::DEFAULT,
             scheduled_delay_ms: 20_000,
             access: Access::Plaintext,
+            skew_ms: 0,
             settings: Properties::new(),
         }
     }

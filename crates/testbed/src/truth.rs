@@ -27,7 +27,7 @@ pub use derive::{Departure, DepartureWay, TruthGeneration, TruthMember};
 pub use event::{Item, ItemKind, LeaderView, Step, TruthEvent, Verb, What};
 pub use expected::{
     Cause, DelayReason, DepartureHow, EpisodeOutcome, Expectations, ExpectedDeadline,
-    ExpectedDeparture, ExpectedEpisode, LostEnd, LostWork, ScriptStep,
+    ExpectedDeparture, ExpectedEpisode, LostEnd, LostWork, Root, ScriptStep,
 };
 pub use jmx::JmxSample;
 pub use statuses::{ConnectorStatus, ItemStatus, Statuses};
@@ -39,6 +39,11 @@ pub struct TruthLog {
     pub group_id: String,
     /// Process name of each worker to its REST URL.
     pub worker_urls: BTreeMap<String, String>,
+    /// Process name of each worker whose clock is off to how far it is ahead. Instants from
+    /// its log, in `events`, `generations` and `stints`, are on its own clock; what the script
+    /// did to it (`script`, `request`, `statuses`, `jmx`, `killed_ms`) is on the script's.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub skews_ms: BTreeMap<String, i64>,
     /// In the order in which they happened.
     pub events: Vec<TruthEvent>,
     /// Every generation that completed its join phase, also those without a record.
@@ -54,6 +59,16 @@ pub struct TruthLog {
 }
 
 impl TruthLog {
+    /// When an event happened by the script's clock.
+    pub fn true_ms(&self, event: &TruthEvent) -> i64 {
+        let by_script = matches!(
+            event.what,
+            What::Script { .. } | What::Request { .. } | What::Statuses(_) | What::Jmx(_)
+        );
+        let skew_ms = self.skews_ms.get(&event.process).filter(|_| !by_script);
+        event.at_ms - skew_ms.unwrap_or(&0)
+    }
+
     /// The newest generation.
     pub fn last(&self) -> Option<&TruthGeneration> {
         self.generations.last()

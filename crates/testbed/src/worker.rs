@@ -19,6 +19,7 @@ use crate::ports::Port;
 use crate::process::Process;
 use crate::properties::{self, Properties};
 use crate::rest::{self, Response};
+use crate::skew;
 use crate::spec::WorkerSpec;
 use crate::version::Version;
 use crate::wait::wait_until;
@@ -49,6 +50,7 @@ pub struct Worker {
     port: Port,
     jmx_port: Option<Port>,
     room: Option<Room>,
+    skew_ms: i64,
     properties: Properties,
     folder: PathBuf,
     process: Option<Process>,
@@ -103,6 +105,7 @@ impl Worker {
             port,
             jmx_port,
             room,
+            skew_ms: spec.skew_ms,
             properties,
             folder,
             process: None,
@@ -152,6 +155,11 @@ impl Worker {
         self.room
             .as_ref()
             .map_or(Ipv4Addr::LOCALHOST, Room::address)
+    }
+
+    /// How far its clock is ahead of that of everybody else.
+    pub fn skew_ms(&self) -> i64 {
+        self.skew_ms
     }
 
     /// Its network namespace, where it has one.
@@ -230,6 +238,10 @@ impl Worker {
             .args(["-cp", &class_path])
             .arg("org.apache.kafka.connect.cli.ConnectDistributed")
             .arg(self.properties_file());
+        if self.skew_ms != 0 {
+            let library = skew::library().context("libfaketime is not installed")?;
+            command.envs(skew::environment(&library, self.skew_ms));
+        }
         if let Some(room) = &self.room {
             command = room.wrap(&command);
         }

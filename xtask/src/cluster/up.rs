@@ -69,6 +69,7 @@ impl Up {
             version: self.worker_version,
             scheduled_delay_ms: self.scheduled_delay_ms,
             access: Access::Plaintext,
+            skew_ms: 0,
             settings: self.worker_settings.iter().cloned().collect(),
         };
         let mut forms = self.access.iter().copied().cycle();

@@ -30,23 +30,25 @@ impl Cluster {
         }
         let mut logs = Vec::new();
         for broker in &self.brokers {
-            logs.push((broker.name(), broker.log(), None));
+            logs.push((broker.name(), broker.log(), None, 0));
         }
         for worker in self.workers.iter().filter(|w| w.group_id() == group_id) {
             // A worker that was never started has no log.
             if worker.log().exists() {
-                logs.push((worker.name(), worker.log(), Some(worker.url())));
+                let url = Some(worker.url());
+                logs.push((worker.name(), worker.log(), url, worker.skew_ms()));
             }
         }
         let logs = logs
             .into_iter()
-            .map(|(name, file, worker_url)| {
+            .map(|(name, file, worker_url, skew_ms)| {
                 let bytes =
                     std::fs::read(&file).with_context(|| format!("read {}", file.display()))?;
                 Ok(ProcessLog {
                     name: name.to_owned(),
                     text: String::from_utf8_lossy(&bytes).into_owned(),
                     worker_url,
+                    skew_ms,
                 })
             })
             .collect::<anyhow::Result<Vec<_>>>()?;

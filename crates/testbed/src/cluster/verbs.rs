@@ -9,6 +9,7 @@ use crate::clock::now_ms;
 use crate::fixtures;
 use crate::jars::Artifact;
 use crate::properties::Properties;
+use crate::proxy::Fault;
 use crate::rest::Response;
 use crate::truth::{TruthEvent, Verb, What};
 use crate::version::Version;
@@ -178,6 +179,57 @@ impl Cluster {
         body: Option<&Value>,
     ) -> anyhow::Result<Response> {
         self.worker(worker)?.request(method, path, body)
+    }
+
+    /// A REST call that changes something, kept as part of the truth.
+    ///
+    /// # Errors
+    /// When there is no such worker, no answer, or an HTTP error status.
+    pub fn change(
+        &mut self,
+        worker: &str,
+        method: &str,
+        path: &str,
+        body: Option<&Value>,
+    ) -> anyhow::Result<()> {
+        let began_ms = now_ms();
+        let answer = self.request(worker, method, path, body)?;
+        answer.ok()?;
+        self.script.push(TruthEvent {
+            at_ms: began_ms,
+            process: worker.to_owned(),
+            what: What::Request {
+                method: method.to_owned(),
+                path: path.to_owned(),
+                status: answer.status,
+                ended_ms: now_ms(),
+            },
+        });
+        Ok(())
+    }
+
+    /// The proxy before a broker closes all connections and takes no new ones.
+    ///
+    /// # Errors
+    /// When there is no such broker, or it has no proxy.
+    pub fn cut(&mut self, broker: &str) -> anyhow::Result<()> {
+        let began_ms = now_ms();
+        let proxy = self.proxy(broker)?;
+        proxy.set(Fault::Refuse);
+        proxy.cut();
+        self.record(Verb::Cut, broker, began_ms);
+        Ok(())
+    }
+
+    /// The proxy before a broker passes on again.
+    ///
+    /// # Errors
+    /// When there is no such broker, or it has no proxy.
+    pub fn mend(&mut self, broker: &str) -> anyhow::Result<()> {
+        let began_ms = now_ms();
+        self.proxy(broker)?.set(Fault::None);
+        self.record(Verb::Mend, broker, began_ms);
+        Ok(())
     }
 
     /// Creates or deletes a topic or group.

@@ -189,7 +189,11 @@ pub(super) fn connector(stage: &mut Stage, name: &str, tasks: u32) -> anyhow::Re
         .ok()
 }
 
-fn owned_by_all(stage: &mut Stage, step: &str, items: usize) -> anyhow::Result<TruthLog> {
+pub(super) fn owned_by_all(
+    stage: &mut Stage,
+    step: &str,
+    items: usize,
+) -> anyhow::Result<TruthLog> {
     stage.await_truth(step, NOTHING, |truth| {
         owned(truth) == items && nothing_unassigned(truth)
     })
@@ -226,7 +230,7 @@ pub(super) fn leader(truth: &TruthLog) -> anyhow::Result<String> {
 }
 
 /// A member that does not lead and owns something: a leader's departure has no delay.
-fn follower(truth: &TruthLog) -> anyhow::Result<String> {
+pub(super) fn follower(truth: &TruthLog) -> anyhow::Result<String> {
     let last = last(truth)?;
     last.members
         .iter()
@@ -257,7 +261,7 @@ pub(super) fn nothing_unassigned(truth: &TruthLog) -> bool {
         .is_some_and(|work| work.is_empty())
 }
 
-fn delay_ms(generation: &TruthGeneration) -> i64 {
+pub(super) fn delay_ms(generation: &TruthGeneration) -> i64 {
     generation
         .members
         .iter()

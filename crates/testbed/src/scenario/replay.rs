@@ -1,5 +1,6 @@
 //! A capture derived again, and the whole history in it compared with the truth.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
@@ -89,10 +90,11 @@ pub(super) fn compare_history_within(
         &i64::try_from(without)?,
         &missing,
     );
-    compare_counters(comparison, answers, &recorded, &told);
+    let recorded = paired(&recorded, &told);
+    compare_counters(comparison, answers, &recorded);
     let stamped_ms_max = stamped_ms_max(lines);
     let first = truth.generations.first().map(|first| first.join_end_ms);
-    for generation in recorded {
+    for (generation, found) in recorded {
         let is_first = Some(generation.join_end_ms) == first;
         let stamped_ms_max = match dated_ms_max {
             Some(loose) => loose,
@@ -100,15 +102,31 @@ pub(super) fn compare_history_within(
             None => stamped_ms_max,
         };
         let bounds = (dated_ms_max.unwrap_or(DATED_MS_MAX), stamped_ms_max);
-        let found = told
-            .iter()
-            .find(|round| number(&round["generation"]) == Some(generation.generation));
         match found {
             Some(round) => compare_round(comparison, round, generation, bounds),
             None => comparison.differs(format!("generation {} is not told", generation.generation)),
         }
     }
     Ok(())
+}
+
+/// Each generation with what is told of it. A number repeats when the group was created anew;
+/// rounds are told in order.
+fn paired<'a>(
+    recorded: &[&'a TruthGeneration],
+    told: &[&'a Value],
+) -> Vec<(&'a TruthGeneration, Option<&'a Value>)> {
+    let mut seen: BTreeMap<i64, usize> = BTreeMap::new();
+    let pair = |generation: &&'a TruthGeneration| {
+        let earlier = seen.entry(generation.generation).or_default();
+        let found = told
+            .iter()
+            .filter(|round| number(&round["generation"]) == Some(generation.generation))
+            .nth(*earlier);
+        *earlier += 1;
+        (*generation, found.copied())
+    };
+    recorded.iter().map(pair).collect()
 }
 
 /// The Scala coordinator (before 4.0) stamps a record when it appends it, after the line:
@@ -190,18 +208,12 @@ fn compare_round(
 fn compare_counters(
     comparison: &mut Comparison,
     answers: &Value,
-    recorded: &[&TruthGeneration],
-    told: &[&Value],
+    recorded: &[(&TruthGeneration, Option<&Value>)],
 ) {
-    let is_open = |generation: &&&TruthGeneration| {
-        told.iter().any(|round| {
-            number(&round["generation"]) == Some(generation.generation)
-                && round["outcome"].is_null()
-        })
-    };
+    let is_open = |told: &Option<&Value>| told.is_some_and(|round| round["outcome"].is_null());
     let mut assigned = (0, 0);
     let mut asked = (0, 0);
-    for generation in recorded.iter().filter(|generation| !is_open(generation)) {
+    for (generation, _) in recorded.iter().filter(|(_, told)| !is_open(told)) {
         for member in generation
             .members
             .iter()

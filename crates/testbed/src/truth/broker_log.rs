@@ -10,17 +10,44 @@ use super::text::{after, between, number_after};
 
 /// Events of one group in a broker's log.
 pub(super) fn parse(process: &str, log: &str, group_id: &str) -> Vec<TruthEvent> {
+    // The partition in which the group became empty.
+    let mut empty_in = None;
     log.lines()
         .filter_map(Line::parse)
         .filter(|line| line.logger.contains("coordinator.group."))
         .filter_map(|line| {
+            let what = match what(line.message, group_id) {
+                Some(what) => {
+                    let empty = matches!(what, What::GroupEmpty { .. });
+                    empty_in = partition(line.message).filter(|_| empty);
+                    what
+                }
+                None if empty_in.is_some() && empty_in == cleaned(line.message) => {
+                    empty_in = None;
+                    What::GroupRemoved
+                }
+                None => return None,
+            };
             Some(TruthEvent {
                 at_ms: line.at_ms,
                 process: process.to_owned(),
-                what: what(line.message, group_id)?,
+                what,
             })
         })
         .collect()
+}
+
+/// The partition of a line of the Java coordinator.
+fn partition(message: &str) -> Option<&str> {
+    between(message, "topic=__consumer_offsets partition=", "]")
+}
+
+/// The partition that the Java coordinator wrote tombstones to. It does not say of whom: of a
+/// group in it that is empty, as long as no other group in it has offsets that expire.
+fn cleaned(message: &str) -> Option<&str> {
+    let count = number_after(message, "Generated ")?;
+    let this = message.contains("tombstone records while cleaning up group metadata");
+    partition(message).filter(|_| this && count > 0)
 }
 
 /// `group connect ` and not `group connect-snk `.

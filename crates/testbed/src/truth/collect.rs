@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::event::TruthEvent;
+use super::event::{TruthEvent, What};
 use super::{Expectations, TruthLog, broker_log, derive, stints, void, worker_log};
 
 /// The log of one process, as text.
@@ -12,32 +12,53 @@ pub struct ProcessLog {
     pub text: String,
     /// The REST URL of a worker; absent for a broker.
     pub worker_url: Option<String>,
+    /// How far the clock of the process is ahead of that of the script.
+    pub skew_ms: i64,
 }
 
 /// Puts together what the processes logged of a group, and what the script did and saw.
 pub fn read(group_id: &str, logs: &[ProcessLog], script: &[TruthEvent]) -> TruthLog {
-    let mut events = Vec::new();
+    // Each with its time by the script's clock, which orders them.
+    let mut dated: Vec<(i64, TruthEvent)> = Vec::new();
+    let mut date = |events: Vec<TruthEvent>, skew_ms: i64| {
+        dated.extend(
+            events
+                .into_iter()
+                .map(|event| (event.at_ms - skew_ms, event)),
+        );
+    };
     let mut worker_urls = BTreeMap::new();
     // Brokers first: of lines with the same millisecond, theirs come first in the sort below,
     // and what a worker says of a generation follows what the broker said of it.
     for log in logs.iter().filter(|log| log.worker_url.is_none()) {
-        events.extend(broker_log::parse(&log.name, &log.text, group_id));
+        date(
+            broker_log::parse(&log.name, &log.text, group_id),
+            log.skew_ms,
+        );
     }
+    let mut skews_ms = BTreeMap::new();
     for log in logs {
         if let Some(url) = &log.worker_url {
-            events.extend(worker_log::parse(&log.name, &log.text));
+            date(worker_log::parse(&log.name, &log.text), log.skew_ms);
             worker_urls.insert(log.name.clone(), url.clone());
         }
+        if log.skew_ms != 0 {
+            skews_ms.insert(log.name.clone(), log.skew_ms);
+        }
     }
-    events.extend(script.iter().cloned());
-    events.sort_by_key(|event| event.at_ms);
+    date(script.to_vec(), 0);
+    dated.sort_by_key(|(at_ms, _)| *at_ms);
+    let mut events: Vec<TruthEvent> = dated.into_iter().map(|(_, event)| event).collect();
+    let stints = stints::stints(&events, &worker_urls);
+    events.retain(|event| !matches!(event.what, What::StatusRead { .. }));
     let workers = derive::workers_of_members(&events, &worker_urls);
     let generations = derive::generations(&events, &workers, &worker_urls);
     let void = void::reasons(&events, &workers);
     TruthLog {
         group_id: group_id.to_owned(),
         worker_urls,
-        stints: stints::stints(&events),
+        skews_ms,
+        stints,
         events,
         generations,
         void,

@@ -28,6 +28,10 @@ pub enum Verb {
     Freeze,
     /// SIGCONT
     Thaw,
+    /// The proxy before a broker closes all connections and takes no new ones.
+    Cut,
+    /// It passes on again.
+    Mend,
 }
 
 /// A connector or a task.
@@ -167,6 +171,13 @@ pub enum What {
         own_offset: i64,
         assigned_offset: i64,
     },
+    /// A status came back from the status topic. Only stints keep it.
+    StatusRead {
+        item: Item,
+        state: String,
+        /// `host:port` of who wrote it.
+        worker_id: String,
+    },
     HerderStopping,
     HerderStopped,
     Item {
@@ -178,6 +189,14 @@ pub enum What {
     /// A verb: it began at the time of the event and had taken effect at its end.
     Script {
         verb: Verb,
+        ended_ms: i64,
+    },
+    /// A REST call to a worker that changes something: begun at the time of the event.
+    Request {
+        method: String,
+        path: String,
+        /// The HTTP status of the answer.
+        status: u16,
         ended_ms: i64,
     },
     Statuses(Statuses),

@@ -65,12 +65,31 @@ pub enum EpisodeOutcome {
     GroupGone,
 }
 
+/// What `tasks_changed` goes back to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Root {
+    /// A person wrote the connector's configuration, and the tasks' changed with it.
+    Reconfigured,
+    /// A person wrote the connector's configuration, and the tasks' stayed what they were.
+    ReconfiguredUnchanged,
+    /// The connector itself asked for other tasks.
+    Itself,
+    /// A person stopped the connector, which deconfigures its tasks.
+    Stopped,
+    /// A person resumed it.
+    Resumed,
+}
+
 /// One stretch of unrest.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExpectedEpisode {
     pub cause: Cause,
     /// A process or a connector.
     pub subject: Option<String>,
+    /// Of `tasks_changed`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub root: Option<Root>,
     /// More of the same kind, when the cause came about several times.
     #[serde(default)]
     pub others: Vec<String>,
@@ -162,6 +181,7 @@ impl ExpectedEpisode {
         ExpectedEpisode {
             cause,
             subject: subject.map(str::to_owned),
+            root: None,
             others: Vec::new(),
             contributing: Vec::new(),
             possible: Vec::new(),
@@ -169,6 +189,15 @@ impl ExpectedEpisode {
             step: String::new(),
             generations: Vec::new(),
             may_join: false,
+        }
+    }
+
+    /// An episode because the tasks of a connector changed.
+    #[must_use]
+    pub fn tasks_changed(connector: &str, root: Root) -> ExpectedEpisode {
+        ExpectedEpisode {
+            root: Some(root),
+            ..ExpectedEpisode::of(Cause::TasksChanged, Some(connector))
         }
     }
 

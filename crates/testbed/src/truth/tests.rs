@@ -28,6 +28,7 @@ fn load(release: &str) -> (Vec<ProcessLog>, Vec<TruthEvent>) {
         name: name.to_owned(),
         text: text(&format!("{name}.log")),
         worker_url: run.urls.get(name).cloned(),
+        skew_ms: 0,
     });
     (logs.to_vec(), run.script)
 }

@@ -82,6 +82,20 @@ impl Stage {
         Ok(truth)
     }
 
+    /// Ends a step in which the group did not rebalance.
+    ///
+    /// # Errors
+    /// When it did, or does not come to rest.
+    pub fn end_quiet(&mut self) -> anyhow::Result<TruthLog> {
+        self.pause(Duration::from_millis(CALM_MS.unsigned_abs()));
+        let truth = self.calm()?;
+        let open = self.close()?;
+        let more = truth.generations.len() - open.generations;
+        ensure!(more == 0, "{}: {more} generations", open.name);
+        eprintln!("  {}: no rebalance", open.name);
+        Ok(truth)
+    }
+
     /// Ends a step in which workers came, at once or one after the other: each arrival that
     /// met a group at rest may be an episode of its own.
     ///
@@ -265,7 +279,7 @@ fn followed(truth: &TruthLog, generations: &[TruthGeneration]) -> Vec<Cause> {
         }
         let ahead = truth.events.iter().any(|event| {
             matches!(event.what, What::ConfigAhead { .. })
-                && (one.join_end_ms..=next.join_end_ms).contains(&event.at_ms)
+                && (one.join_end_ms..=next.join_end_ms).contains(&truth.true_ms(event))
         });
         if ahead {
             causes.push(Cause::ConfigAdvanced);

@@ -1,0 +1,236 @@
+//! Workers that lose the group's coordinator: they drop their work after
+//! `heartbeat.interval.ms` and come back with their ids. And a coordinator that moves.
+
+use std::time::Duration;
+
+use anyhow::{Context, ensure};
+use serde_json::json;
+
+use super::membership::{last, leader};
+use super::opening::{ITEMS, NOTHING, follower, members, owned_by, three, two_connectors, until};
+use super::stage::Stage;
+use super::unrest::{WORKERS, handed_out_again, owned_after, put};
+use crate::properties::Properties;
+use crate::security::Listener;
+use crate::spec::{BrokerSpec, ClusterSpec};
+use crate::truth::{Cause, DepartureHow, ExpectedEpisode, TruthLog, What, Work};
+use crate::wait::wait_until;
+
+const BROKER: &str = "broker-1";
+
+/// Shorter than `heartbeat.interval.ms` (3 s): workers look for the coordinator that long
+/// before they drop their work.
+const BLIP: Duration = Duration::from_millis(1_000);
+const BACK_MAX: Duration = Duration::from_secs(60);
+const MOVED_MAX: Duration = Duration::from_secs(60);
+
+/// Three workers that reach their broker through a proxy.
+pub(super) fn behind_proxy() -> anyhow::Result<ClusterSpec> {
+    let mut spec = three()?;
+    spec.brokers.proxied = true;
+    Ok(spec)
+}
+
+/// Three workers and two brokers of which either may go.
+pub(super) fn pair() -> anyhow::Result<ClusterSpec> {
+    let mut spec = three()?;
+    spec.brokers = BrokerSpec::pair();
+    Ok(spec)
+}
+
+/// The coordinator is away for less than a heartbeat interval, for more, and restarted.
+pub(super) fn away_all(stage: &mut Stage) -> anyhow::Result<()> {
+    behind(stage)?;
+    stage.begin("the coordinator is away for a moment")?;
+    stage.cluster.cut(BROKER)?;
+    stage.pause(BLIP);
+    stage.cluster.mend(BROKER)?;
+    let before = stage.end_quiet()?;
+    let dropped_ever = |truth: &TruthLog| WORKERS.iter().any(|name| drops(truth, name) > 0);
+    ensure!(!dropped_ever(&before), "a worker dropped its work");
+
+    let step = "the coordinator is away for longer than a heartbeat interval";
+    stage.begin(step)?;
+    stage.cluster.cut(BROKER)?;
+    dropped(stage, &WORKERS, &before)?;
+    stage.cluster.mend(BROKER)?;
+    owned_after(stage, step, (ITEMS, &before))?;
+    let after = stage.end(ExpectedEpisode::of(Cause::CoordinatorLost, None))?;
+    dropped_and_back(stage, &before)?;
+
+    let step = "the broker is restarted";
+    stage.begin(step)?;
+    stage.cluster.stop(BROKER)?;
+    dropped(stage, &WORKERS, &after)?;
+    stage.cluster.start_process(BROKER)?;
+    current(stage)?;
+    owned_after(stage, step, (ITEMS, &after))?;
+    let lost = ExpectedEpisode::of(Cause::CoordinatorLost, None);
+    // The partition that holds the group has a new leader epoch, on the same broker.
+    stage.end(lost.perhaps(&[Cause::CoordinatorMoved]))?;
+    dropped_and_back(stage, &after)
+}
+
+/// All workers are in, with their ids; what each had dropped is handed out again.
+fn dropped_and_back(stage: &mut Stage, before: &TruthLog) -> anyhow::Result<()> {
+    let after = stage.calm()?;
+    for worker in WORKERS {
+        let id = |truth: &TruthLog| -> anyhow::Result<String> {
+            let member = last(truth)?.member(worker).context("no member")?;
+            Ok(member.member_id.clone())
+        };
+        ensure!(id(before)? == id(&after)?, "{worker} has another id");
+        handed_out_again(stage, worker, &owned_by(before, worker)?)?;
+    }
+    Ok(())
+}
+
+/// A follower dies while the coordinator is away: the leader knows what everybody had, sees
+/// that one member is gone, and lets all work wait for it.
+pub(super) fn away_follower(stage: &mut Stage) -> anyhow::Result<()> {
+    let before = behind(stage)?;
+    let lost = ExpectedEpisode::of(Cause::CoordinatorLost, None);
+    let lost = lost.with(&[Cause::WorkerLost, Cause::DelayExpired]);
+    away_and_killed(stage, &before, (&follower(&before)?, lost))
+}
+
+/// The leader dies while the coordinator is away: the next one knows nothing of before.
+pub(super) fn away_leader(stage: &mut Stage) -> anyhow::Result<()> {
+    let before = behind(stage)?;
+    let lost = ExpectedEpisode::of(Cause::CoordinatorLost, None);
+    let lost = lost.with(&[Cause::WorkerLost]);
+    away_and_killed(stage, &before, (&leader(&before)?, lost))
+}
+
+fn away_and_killed(
+    stage: &mut Stage,
+    before: &TruthLog,
+    (victim, episode): (&str, ExpectedEpisode),
+) -> anyhow::Result<()> {
+    let step = format!("{victim} is killed while the coordinator is away");
+    let owned: Vec<(&str, Work)> = WORKERS
+        .into_iter()
+        .map(|worker| Ok((worker, owned_by(before, worker)?)))
+        .collect::<anyhow::Result<_>>()?;
+    let left: Vec<&str> = WORKERS.into_iter().filter(|name| *name != victim).collect();
+    let generation = last(before)?.generation;
+    stage.begin(&step)?;
+    stage.cluster.cut(BROKER)?;
+    stage.pause(BLIP);
+    stage.cluster.kill(victim)?;
+    dropped(stage, &left, before)?;
+    stage.cluster.mend(BROKER)?;
+    until(stage, "the others to come back", |truth| {
+        members(truth, 2, generation)
+    })?;
+    owned_after(stage, &step, (ITEMS, before))?;
+    stage.end(episode)?;
+    stage.departed(victim, DepartureHow::Crashed, None);
+    for (worker, work) in &owned {
+        handed_out_again(stage, worker, work)?;
+    }
+    Ok(())
+}
+
+/// How often a worker dropped its work.
+fn drops(truth: &TruthLog, worker: &str) -> usize {
+    let events = truth.events.iter();
+    events
+        .filter(|event| event.process == worker && event.what == What::WorkDropped)
+        .count()
+}
+
+/// Waits until these workers have dropped their work after `before`.
+fn dropped(stage: &Stage, workers: &[&str], before: &TruthLog) -> anyhow::Result<TruthLog> {
+    until(stage, "the workers to drop their work", |truth| {
+        let mut workers = workers.iter();
+        workers.all(|worker| drops(truth, worker) > drops(before, worker))
+    })
+}
+
+fn behind(stage: &mut Stage) -> anyhow::Result<TruthLog> {
+    let through = stage.cluster.bootstrap_of(Listener::Proxied)?;
+    for worker in WORKERS {
+        let bootstrap = ("bootstrap.servers".to_owned(), through.clone());
+        stage.cluster.set(worker, &Properties::from([bootstrap]))?;
+    }
+    two_connectors(stage, &[])
+}
+
+/// Waits until the sidecar sees everything again.
+fn current(stage: &Stage) -> anyhow::Result<()> {
+    wait_until("the sidecar to be current", BACK_MAX, || {
+        let state = stage.agent("first")?.state()?;
+        ensure!(state["current"] == true, "blind");
+        Ok(Some(()))
+    })
+}
+
+/// The coordinator's broker stops in order, which moves its partitions first, and the one that
+/// has taken over is killed: neither makes the group rebalance. Then a connector is created
+/// while the coordinator moves, and a worker dies with its broker.
+pub(super) fn moved(stage: &mut Stage) -> anyhow::Result<()> {
+    two_connectors(stage, &[])?;
+    stage.begin("the coordinator's broker is stopped")?;
+    let gone = coordinator(stage)?;
+    stage.cluster.stop(&gone)?;
+    moved_from(stage, &gone)?;
+    stage.end_quiet()?;
+    both_brokers(stage, &gone)?;
+
+    stage.begin("the coordinator's broker is killed")?;
+    let gone = coordinator(stage)?;
+    stage.cluster.kill(&gone)?;
+    moved_from(stage, &gone)?;
+    stage.end_quiet()?;
+    let before = both_brokers(stage, &gone)?;
+
+    let step = "a connector is created while the coordinator moves";
+    stage.begin(step)?;
+    let gone = coordinator(stage)?;
+    stage.cluster.kill(&gone)?;
+    put(stage, "gamma", &json!({"tasks.max": "3"}))?;
+    owned_after(stage, step, (ITEMS + 4, &before))?;
+    let created = ExpectedEpisode::of(Cause::ConnectorCreated, Some("gamma"));
+    stage.end(created.perhaps(&[Cause::CoordinatorMoved]))?;
+    let before = both_brokers(stage, &gone)?;
+
+    let step = "a worker and the coordinator's broker are killed";
+    let victim = follower(&before)?;
+    let owns = owned_by(&before, &victim)?;
+    stage.begin(step)?;
+    let gone = coordinator(stage)?;
+    stage.cluster.kill(&victim)?;
+    stage.cluster.kill(&gone)?;
+    moved_from(stage, &gone)?;
+    current(stage)?;
+    owned_after(stage, step, (ITEMS + 4, &before))?;
+    let lost = ExpectedEpisode::of(Cause::WorkerLost, Some(&victim));
+    let lost = lost.with(&[Cause::DelayExpired]);
+    stage.end(lost.perhaps(&[Cause::CoordinatorMoved]))?;
+    stage.departed(&victim, DepartureHow::Crashed, None);
+    handed_out_again(stage, &victim, &owns)?;
+    both_brokers(stage, &gone)?;
+    Ok(())
+}
+
+fn coordinator(stage: &Stage) -> anyhow::Result<String> {
+    stage.cluster.coordinator(stage.group_id())
+}
+
+/// Starts a broker that was away, and compares.
+fn both_brokers(stage: &mut Stage, broker: &str) -> anyhow::Result<TruthLog> {
+    let step = format!("{broker} is back");
+    stage.begin(&step)?;
+    stage.cluster.start_process(broker)?;
+    let truth = stage.end_quiet()?;
+    current(stage)?;
+    stage.rest(&step, NOTHING)?;
+    Ok(truth)
+}
+
+fn moved_from(stage: &Stage, broker: &str) -> anyhow::Result<()> {
+    wait_until("the coordinator to move", MOVED_MAX, || {
+        Ok((coordinator(stage)? != broker).then_some(()))
+    })
+}
