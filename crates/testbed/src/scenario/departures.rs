@@ -17,8 +17,8 @@ use crate::truth::{Cause, DelayReason, DepartureHow, ExpectedEpisode, LostEnd, T
 /// How long after an expiry a worker comes back: what is parked was seen by then.
 const AWAY: Duration = Duration::from_secs(3);
 
-/// A worker has to be back within the delay each time, on a busy machine, too.
-pub(super) fn rolled() -> anyhow::Result<ClusterSpec> {
+/// A worker is to be back within the delay, on a busy machine, too.
+pub(super) fn returning() -> anyhow::Result<ClusterSpec> {
     Ok(group_of(3, 30_000, &[]))
 }
 
