@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 
 use super::membership::last;
 use super::opening::{
@@ -171,7 +171,7 @@ pub(super) fn grace_ends(stage: &mut Stage) -> anyhow::Result<()> {
     let said = truth.stints.iter().filter(|stint| {
         stint.worker == cut && stint.killed_ms.is_none() && stint.stopped_ms.is_some()
     });
-    said.last().context("nothing said that it stopped")?;
+    ensure!(said.count() > 0, "nothing said that it stopped");
     stage.departed(&cut, DepartureHow::CutShort, None);
     stage.lost((&cut, &owns), LostEnd::Reassigned, None)
 }
