@@ -10,7 +10,8 @@ use super::opening::{
 use super::stage::Stage;
 use crate::spec::ClusterSpec;
 use crate::truth::{
-    Cause, DepartureHow, EpisodeOutcome, ExpectedEpisode, LostEnd, TruthGeneration, TruthLog, Work,
+    Cause, DelayReason, DepartureHow, EpisodeOutcome, ExpectedEpisode, LostEnd, TruthGeneration,
+    TruthLog, Work,
 };
 
 pub(super) fn one_worker() -> anyhow::Result<ClusterSpec> {
@@ -91,6 +92,9 @@ pub(super) fn all_restarted(stage: &mut Stage) -> anyhow::Result<()> {
         until(stage, step, |truth| {
             members(truth, names.len() - stopped - 1, before) && truth.is_settled()
         })?;
+        if stopped + 1 < names.len() {
+            stage.deadline(DelayReason::Lost)?;
+        }
     }
     let mut episode = ExpectedEpisode::of(Cause::GroupEmptied, None).with(&[Cause::WorkerLeft]);
     episode.outcome = EpisodeOutcome::GroupGone;

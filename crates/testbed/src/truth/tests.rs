@@ -170,3 +170,36 @@ fn every_cut_of_a_log_is_read_without_harm() {
         }
     }
 }
+
+/// What scripts expect of recorded runs: every generation is in one episode, in order, and
+/// everything names a step that was played.
+#[test]
+fn recorded_expectations_account_for_every_generation() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/captures");
+    let mut checked = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if !path.to_string_lossy().ends_with(".truth.json") {
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).unwrap();
+        let truth: TruthLog = serde_json::from_str(&text).unwrap();
+        let expected = &truth.expected;
+        if expected.episodes.is_empty() {
+            continue;
+        }
+        let episodes = expected.episodes.iter();
+        let told: Vec<i64> = episodes.flat_map(|e| e.generations.clone()).collect();
+        let happened: Vec<i64> = truth.generations.iter().map(|g| g.generation).collect();
+        assert_eq!(told, happened, "{}", path.display());
+        let named = expected.episodes.iter().map(|e| &e.step);
+        let named = named.chain(expected.departures.iter().map(|d| &d.step));
+        let named = named.chain(expected.lost_work.iter().map(|l| &l.step));
+        for step in named.chain(expected.deadlines.iter().map(|d| &d.step)) {
+            let played = expected.steps.iter().any(|played| played.name == *step);
+            assert!(played, "{}: {step}", path.display());
+        }
+        checked += 1;
+    }
+    assert!(checked > 15, "{checked}");
+}
