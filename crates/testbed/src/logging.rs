@@ -17,7 +17,7 @@ const PATTERN: &str = "%d{yyyy-MM-dd HH:mm:ss,SSS} %p %c [%t] %m%n";
 
 /// Loggers whose lines are the truth, or would drown it. The root logs at INFO, which holds
 /// the broker's group state machine and the workers' joins, assignments and starts.
-const LEVELS: [(&str, &str); 10] = [
+const LEVELS: [(&str, &str); 11] = [
     // The assignment as it came (the delta) and as merged (the total); heartbeats.
     (
         "org.apache.kafka.connect.runtime.distributed.WorkerCoordinator",
@@ -41,6 +41,11 @@ const LEVELS: [(&str, &str); 10] = [
     ),
     // That a task stopped in time is DEBUG, that it did not is ERROR.
     ("org.apache.kafka.connect.runtime.Worker", "DEBUG"),
+    // A status that the worker reads back was in the log by then.
+    (
+        "org.apache.kafka.connect.storage.KafkaStatusBackingStore",
+        "TRACE",
+    ),
     // A broker that stops makes clients warn several times a second.
     ("org.apache.kafka.clients.NetworkClient", "ERROR"),
     // Each of these prints all settings of a client or connector at INFO.

@@ -150,13 +150,13 @@ pub const SCENARIOS: &[Scenario] = &[
         "kill_back_inside",
         "a killed follower is back within the delay",
         departures::kill_back_inside,
-        opening::three,
+        departures::returning,
     ),
     Scenario::recorded(
         "kill_new_address",
         "a killed follower is back within the delay, elsewhere",
         departures::kill_new_address,
-        opening::three,
+        departures::returning,
     ),
     Scenario::recorded(
         "kill_back_after",
@@ -180,7 +180,7 @@ pub const SCENARIOS: &[Scenario] = &[
         "rollout",
         "each worker is restarted within the delay, the leader last",
         departures::rollout,
-        opening::three,
+        departures::returning,
     ),
     Scenario::recorded(
         "eager_departures",

@@ -17,6 +17,11 @@ use crate::truth::{Cause, DelayReason, DepartureHow, ExpectedEpisode, LostEnd, T
 /// How long after an expiry a worker comes back: what is parked was seen by then.
 const AWAY: Duration = Duration::from_secs(3);
 
+/// A worker is to be back within the delay, on a busy machine, too.
+pub(super) fn returning() -> anyhow::Result<ClusterSpec> {
+    Ok(group_of(3, 30_000, &[]))
+}
+
 pub(super) fn eager() -> anyhow::Result<ClusterSpec> {
     Ok(group_of(3, DELAY_MS, &[("connect.protocol", "eager")]))
 }

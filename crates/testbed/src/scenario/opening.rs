@@ -87,7 +87,9 @@ pub(super) fn created(
     stage.await_truth(&step, NOTHING, |truth| {
         owned(truth) == before + 1 + tasks && nothing_left(truth)
     })?;
-    stage.end(ExpectedEpisode::of(Cause::ConnectorCreated, Some(name)))
+    // The first commit may be told as a change of the tasks, or as part of the creation.
+    let created = ExpectedEpisode::of(Cause::ConnectorCreated, Some(name));
+    stage.end(created.perhaps(&[Cause::TasksChanged]))
 }
 
 /// Writes the configuration of a connector, through a worker that runs.

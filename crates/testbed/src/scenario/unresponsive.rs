@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 
 use super::membership::last;
 use super::opening::{
@@ -11,7 +11,7 @@ use super::opening::{
 };
 use super::stage::Stage;
 use crate::spec::ClusterSpec;
-use crate::truth::{Cause, DelayReason, DepartureHow, ExpectedEpisode, LostEnd, TruthLog};
+use crate::truth::{Cause, DelayReason, DepartureHow, ExpectedEpisode, LostEnd, Root, TruthLog};
 
 /// After a worker is out, until it is let back in.
 const OUT: Duration = Duration::from_secs(3);
@@ -106,7 +106,7 @@ pub(super) fn herder_blocked(stage: &mut Stage) -> anyhow::Result<()> {
     stage.begin(step)?;
     put(stage, ("beta", 3), &stop)?;
     stage.await_truth(step, NOTHING, |truth| all_owned(truth, 3, before))?;
-    let truth = stage.end(ExpectedEpisode::of(Cause::TasksChanged, Some("beta")))?;
+    let truth = stage.end(ExpectedEpisode::tasks_changed("beta", Root::Reconfigured))?;
 
     let (owns, before) = (owned_by(&truth, &blocked)?, last(&truth)?.generation);
     let step = "beta is reconfigured, and one of its tasks stops slowly";
@@ -151,7 +151,7 @@ pub(super) fn grace_ends(stage: &mut Stage) -> anyhow::Result<()> {
     ];
     put(stage, ("beta", 3), &stop)?;
     stage.await_truth(step, NOTHING, |truth| all_owned(truth, 3, before))?;
-    let truth = stage.end(ExpectedEpisode::of(Cause::TasksChanged, Some("beta")))?;
+    let truth = stage.end(ExpectedEpisode::tasks_changed("beta", Root::Reconfigured))?;
 
     let (owns, before) = (owned_by(&truth, &cut)?, last(&truth)?.generation);
     let step = "a follower stops and is killed before it is done";
@@ -171,7 +171,7 @@ pub(super) fn grace_ends(stage: &mut Stage) -> anyhow::Result<()> {
     let said = truth.stints.iter().filter(|stint| {
         stint.worker == cut && stint.killed_ms.is_none() && stint.stopped_ms.is_some()
     });
-    said.last().context("nothing said that it stopped")?;
+    ensure!(said.count() > 0, "nothing said that it stopped");
     stage.departed(&cut, DepartureHow::CutShort, None);
     stage.lost((&cut, &owns), LostEnd::Reassigned, None)
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::event::TruthEvent;
+use super::event::{TruthEvent, What};
 use super::{Expectations, TruthLog, broker_log, derive, stints, void, worker_log};
 
 /// The log of one process, as text.
@@ -48,7 +48,9 @@ pub fn read(group_id: &str, logs: &[ProcessLog], script: &[TruthEvent]) -> Truth
     }
     date(script.to_vec(), 0);
     dated.sort_by_key(|(at_ms, _)| *at_ms);
-    let events: Vec<TruthEvent> = dated.into_iter().map(|(_, event)| event).collect();
+    let mut events: Vec<TruthEvent> = dated.into_iter().map(|(_, event)| event).collect();
+    let stints = stints::stints(&events, &worker_urls);
+    events.retain(|event| !matches!(event.what, What::StatusRead { .. }));
     let workers = derive::workers_of_members(&events, &worker_urls);
     let generations = derive::generations(&events, &workers, &worker_urls);
     let void = void::reasons(&events, &workers);
@@ -56,7 +58,7 @@ pub fn read(group_id: &str, logs: &[ProcessLog], script: &[TruthEvent]) -> Truth
         group_id: group_id.to_owned(),
         worker_urls,
         skews_ms,
-        stints: stints::stints(&events),
+        stints,
         events,
         generations,
         void,

@@ -171,6 +171,13 @@ pub enum What {
         own_offset: i64,
         assigned_offset: i64,
     },
+    /// A status came back from the status topic. Only stints keep it.
+    StatusRead {
+        item: Item,
+        state: String,
+        /// `host:port` of who wrote it.
+        worker_id: String,
+    },
     HerderStopping,
     HerderStopped,
     Item {

@@ -48,6 +48,7 @@ impl Reader {
             ("IncrementalCooperativeAssignor", Some(message)) => self.assignor(message),
             ("DistributedHerder", Some(message)) => herder(message),
             ("Worker", _) => worker(line.message),
+            ("KafkaStatusBackingStore", _) => status(line.message),
             ("WorkerConnector", _) if line.level == "ERROR" => {
                 let name = between(line.message, "WorkerConnector{id=", "}")?;
                 item(ItemKind::Connector, name, Step::Failed)
@@ -195,6 +196,25 @@ fn worker(message: &str) -> Option<What> {
         return item(ItemKind::Connector, name, Step::StopTimedOut);
     }
     None
+}
+
+/// `Received task a-0 status update Status{id=a-0, state=RUNNING, workerId='h:1', ...}`
+fn status(message: &str) -> Option<What> {
+    let (subject, status) = message.split_once(" status update ")?;
+    let (kind, name) = subject.strip_prefix("Received ")?.split_once(' ')?;
+    let kind = match kind {
+        "connector" => ItemKind::Connector,
+        "task" => ItemKind::Task,
+        _ => return None,
+    };
+    Some(What::StatusRead {
+        item: Item {
+            kind,
+            name: name.to_owned(),
+        },
+        state: between(status, ", state=", ",")?.to_owned(),
+        worker_id: between(status, "workerId='", "'")?.to_owned(),
+    })
 }
 
 /// "WorkerSourceTask{id=foo-3} ...", whichever class says it.

@@ -110,3 +110,20 @@ fn stops_before_a_rebalance_and_a_config_that_went_on() {
         }),
     );
 }
+
+#[test]
+fn a_status_that_is_read_back() {
+    check(
+        "org.apache.kafka.connect.storage.KafkaStatusBackingStore",
+        "TRACE",
+        "Received task a-b-3 status update Status{id=a-b-3, state=RUNNING, workerId='127.0.0.1:8083', version='1', generation=4}",
+        Some(What::StatusRead {
+            item: Item {
+                kind: ItemKind::Task,
+                name: "a-b-3".to_owned(),
+            },
+            state: "RUNNING".to_owned(),
+            worker_id: "127.0.0.1:8083".to_owned(),
+        }),
+    );
+}
