@@ -186,7 +186,8 @@ fn dead_meanwhile(stage: &mut Stage, before: &TruthLog) -> anyhow::Result<()> {
 }
 
 /// It comes back with a claim to work of the connector, which the leader has forgotten: what
-/// is not revoked for balance stays for one round. Which items are, nobody can choose.
+/// is not revoked for balance stays for one round. Which items are, nobody can choose. Before
+/// 3.4 nothing of it is revoked until something else makes the group rebalance.
 fn frozen_meanwhile(stage: &mut Stage, before: &TruthLog) -> anyhow::Result<()> {
     let victim = follower(before)?;
     let owns = owned_by(before, &victim)?;
@@ -197,8 +198,10 @@ fn frozen_meanwhile(stage: &mut Stage, before: &TruthLog) -> anyhow::Result<()> 
     until(stage, "the frozen worker to come back", |truth| {
         last(truth).is_ok_and(|last| last.member_count == 3)
     })?;
-    let step = "the worker goes on";
-    stage.await_truth(step, NOTHING, back_at_work)?;
+    let forgets = !stage.worker_spec(DELAY_MS).version.at_least(3, 4);
+    stage.await_truth("the worker goes on", NOTHING, |truth| {
+        back_at_work(truth) || (forgets && all_back(truth))
+    })?;
     let frozen = ExpectedEpisode::of(Cause::WorkerUnresponsive, Some(&victim));
     let contributing = [Cause::ConnectorDeleted, Cause::RevocationFollowup];
     let frozen = frozen.with(&contributing);
@@ -214,7 +217,22 @@ fn frozen_meanwhile(stage: &mut Stage, before: &TruthLog) -> anyhow::Result<()> 
         bail!("the run proves nothing: all deleted work was revoked for balance");
     }
     stage.departed(&victim, DepartureHow::Unresponsive, None);
-    removed_and_reclaimed(stage, &victim, &owns)
+    let (beta, others) = divided(&owns, "beta");
+    stage.lost_by((&victim, &beta), LostEnd::Removed);
+    stage.lost((&victim, &others), LostEnd::Reclaimed, None)?;
+    if forgets {
+        let step = "alpha is changed, and what is left of beta goes";
+        stage.begin(step)?;
+        put(
+            stage,
+            "alpha",
+            &json!({"tasks.max": "3", "poll.interval.ms": "300"}),
+        )?;
+        owned_after(stage, step, (4, &truth))?;
+        let changed = ExpectedEpisode::tasks_changed("alpha", Root::Reconfigured);
+        stage.end(changed.with(&[Cause::RevocationFollowup]))?;
+    }
+    Ok(())
 }
 
 /// Waits for the generation without the one that went, deletes beta, and waits for the one
@@ -239,8 +257,12 @@ fn is_without_beta(generation: &TruthGeneration) -> bool {
 }
 
 fn back_at_work(truth: &TruthLog) -> bool {
+    all_back(truth) && owned(truth) == 4
+}
+
+/// Whether all workers are in and nothing waits.
+fn all_back(truth: &TruthLog) -> bool {
     last(truth).is_ok_and(|last| last.member_count == 3 && delay_ms(last) == 0)
-        && owned(truth) == 4
         && nothing_unassigned(truth)
 }
 
