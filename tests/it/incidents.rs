@@ -202,7 +202,7 @@ async fn o_57_credentials_in_clear_text() {
         .read_to_string(&mut capture)
         .unwrap();
     let mut replayed = Vec::new();
-    replay(&file, &mut replayed).unwrap();
+    replay(&file, false, &mut replayed).unwrap();
     outputs.push(("capture".to_owned(), capture));
     outputs.push(("replay".to_owned(), String::from_utf8(replayed).unwrap()));
     for (what, output) in &outputs {

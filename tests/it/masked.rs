@@ -64,7 +64,7 @@ fn replayed(inputs: &[Input]) -> (String, Vec<u8>) {
     let file = fs::File::open(&path).unwrap();
     std::io::Read::read_to_string(&mut flate2::read::MultiGzDecoder::new(file), &mut text).unwrap();
     let mut out = Vec::new();
-    replay(&path, &mut out).unwrap();
+    replay(&path, false, &mut out).unwrap();
     (text, out)
 }
 

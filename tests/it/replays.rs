@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use evenkeel::commands::replay::replay;
-use evenkeel_testbed::scenario::compare_history;
+use evenkeel_testbed::scenario::{compare_episodes, compare_history};
 use evenkeel_testbed::truth::{Comparison, TruthLog};
 use serde_json::Value;
 
@@ -20,9 +20,9 @@ pub(crate) fn captures() -> Vec<PathBuf> {
     captures
 }
 
-fn replayed(capture: &Path) -> Vec<u8> {
+fn replayed(capture: &Path, settle: bool) -> Vec<u8> {
     let mut out = Vec::new();
-    replay(capture, &mut out).unwrap();
+    replay(capture, settle, &mut out).unwrap();
     out
 }
 
@@ -40,16 +40,39 @@ fn every_capture_equals_its_truth() {
         let truth: TruthLog = serde_json::from_str(&fs::read_to_string(truth).unwrap()).unwrap();
         assert!(truth.void.is_empty());
         let mut comparison = Comparison::new();
-        compare_history(&mut comparison, &lines(&replayed(&capture)), &truth).unwrap();
+        compare_history(&mut comparison, &lines(&replayed(&capture, false)), &truth).unwrap();
         let compared = comparison.finish().unwrap();
         println!("{}: {compared} compared", capture.display());
     }
 }
 
+/// Why each group rebalanced, who left and how, and what became of lost work, as the authors
+/// of the scripts know it.
+#[test]
+fn every_capture_tells_why() {
+    let mut wrong = Vec::new();
+    let mut with_expectations = 0;
+    for capture in captures() {
+        let truth = capture.to_string_lossy().replace(".evk.gz", ".truth.json");
+        let truth: TruthLog = serde_json::from_str(&fs::read_to_string(truth).unwrap()).unwrap();
+        if truth.expected.episodes.is_empty() {
+            continue;
+        }
+        with_expectations += 1;
+        let mut comparison = Comparison::new();
+        compare_episodes(&mut comparison, &lines(&replayed(&capture, true)), &truth).unwrap();
+        if let Err(error) = comparison.finish() {
+            wrong.push(format!("{}: {error:#}", capture.display()));
+        }
+    }
+    assert!(with_expectations >= 30, "{with_expectations} captures say why");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
 #[test]
 fn the_same_capture_gives_the_same_bytes() {
     for capture in captures() {
-        assert_eq!(replayed(&capture), replayed(&capture));
+        assert_eq!(replayed(&capture, true), replayed(&capture, true));
     }
 }
 
@@ -81,7 +104,7 @@ fn a_cut_capture_tells_what_was_read() {
     let cut = folder.path().join("cut.evk.gz");
     fs::write(&cut, &bytes[..bytes.len() / 2]).unwrap();
     let mut out = Vec::new();
-    let error = replay(&cut, &mut out).unwrap_err();
+    let error = replay(&cut, false, &mut out).unwrap_err();
     let text = evenkeel::commands::exit::chain(&error);
     assert!(text.contains("cut.evk.gz"), "{text}");
     let lines = lines(&out);
@@ -91,6 +114,6 @@ fn a_cut_capture_tells_what_was_read() {
         "what came before the cut is derived"
     );
     fs::write(&cut, b"no capture at all").unwrap();
-    let text = evenkeel::commands::exit::chain(&replay(&cut, Vec::new()).unwrap_err());
+    let text = evenkeel::commands::exit::chain(&replay(&cut, false, Vec::new()).unwrap_err());
     assert!(text.contains("not an evenkeel capture"), "{text}");
 }

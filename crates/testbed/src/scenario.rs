@@ -13,6 +13,7 @@ mod coordinator;
 mod counts;
 mod departures;
 mod described;
+mod episodes;
 mod expiry;
 mod growth;
 mod hidden;
@@ -33,6 +34,7 @@ use std::path::{Path, PathBuf};
 
 pub use agent::{Agent, Reason, Recorder, Told};
 pub use compare::{Expected, compare_state};
+pub use episodes::compare_episodes;
 pub use replay::{compare_history, replay};
 pub use stage::Stage;
 

@@ -15,14 +15,16 @@ use crate::version::Version;
 
 const SCALA_STAMPED_MS_MAX: i64 = 100;
 
-/// The lines that `evenkeel replay` prints.
+/// The lines that `evenkeel replay` prints; `settled` takes the capture's end for that of the
+/// topics.
 ///
 /// # Errors
 /// When the program fails, or prints something else than JSON lines.
-pub fn replay(program: &Path, capture: &Path) -> anyhow::Result<Vec<Value>> {
+pub fn replay(program: &Path, capture: &Path, settled: bool) -> anyhow::Result<Vec<Value>> {
     let output = Command::new(program)
         .env_clear()
         .arg("replay")
+        .args(settled.then_some("--settle"))
         .arg(capture)
         .output()?;
     if !output.status.success() {

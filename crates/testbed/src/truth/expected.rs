@@ -174,6 +174,21 @@ pub struct ExpectedDeadline {
     pub step: String,
 }
 
+impl Root {
+    /// As evenkeel tells it: what made the tasks be written, and whether they are others.
+    #[must_use]
+    pub fn as_told(self) -> (String, bool) {
+        let (root, changed) = match self {
+            Root::Reconfigured => ("reconfigured", true),
+            Root::ReconfiguredUnchanged => ("reconfigured", false),
+            Root::Itself => ("requested", true),
+            Root::Stopped => ("stopped", true),
+            Root::Resumed => ("resumed", true),
+        };
+        (root.to_owned(), changed)
+    }
+}
+
 impl ExpectedEpisode {
     /// An episode of this cause that settles; the stage adds step and generations.
     #[must_use]

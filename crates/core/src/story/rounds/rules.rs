@@ -165,6 +165,11 @@ pub(super) fn member_applied(
         // A status that says that it did may still be unread.
         _ if !evidence.progress.passed(next.arrived) => None,
         Some(false) => Some(false),
+        // Twice without a claim: either it never got what it was told, or it has lost it
+        // since. Only a status could say which.
+        None if member.claim == Claim::Nothing && round.dropped.get(place) == Some(&true) => {
+            Some(false)
+        }
         // Nothing contradicts a member that stayed; of one that is gone nothing is known.
         None => Some(round.stayed.get(place).copied().unwrap_or(false)),
     }
