@@ -1,7 +1,6 @@
 //! The `evenkeel` program: reads the command line, starts a command, ends with its code.
 
 use std::io;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -11,7 +10,7 @@ use evenkeel::commands::demo::DemoArgs;
 use evenkeel::commands::exit::Exit;
 use evenkeel::commands::mask::MaskArgs;
 use evenkeel::commands::metrics::MetricsArgs;
-use evenkeel::commands::replay::ReplayError;
+use evenkeel::commands::replay::{ReplayArgs, ReplayError};
 use evenkeel::commands::run::RunArgs;
 use evenkeel::commands::{self};
 
@@ -35,10 +34,7 @@ The member `line` says what a line is: first the `capture`, then what changed
 `caught_up`), last the `answers`.
 
 Example: evenkeel replay incident.evk.gz | jq 'select(.line == \"settled\")'")]
-    Replay {
-        /// The capture
-        file: PathBuf,
-    },
+    Replay(ReplayArgs),
     Metrics(MetricsArgs),
     Config(ConfigArgs),
     Mask(MaskArgs),
@@ -65,7 +61,7 @@ fn run(command: Command) -> Exit {
         Command::Run(args) => commands::run::run(&args),
         Command::Demo(args) => commands::demo::run(&args),
         Command::Capture(args) => commands::capture::run(&args),
-        Command::Replay { file } => match commands::replay::replay(&file, io::stdout().lock()) {
+        Command::Replay(args) => match commands::replay::run(&args, io::stdout().lock()) {
             Ok(()) => Exit::Ok,
             Err(ReplayError::Output(error)) => Exit::of_output(&error),
             Err(error) => Exit::of_error(&error),

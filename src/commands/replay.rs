@@ -2,9 +2,10 @@
 //! clock or a port. What changed is printed as JSON lines, the final answers last.
 
 use std::io::{self, BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use evenkeel_core::answers::{Answers, Outcome, RoundAnswer};
+use clap::Args;
+use evenkeel_core::answers::{Answers, EpisodeAnswer, EpisodesAnswer, Outcome, RoundAnswer};
 use evenkeel_core::engine::{Change, Engine};
 use evenkeel_core::facts::input::Topic;
 use serde::Serialize;
@@ -53,18 +54,51 @@ enum Line<'a> {
     Deleted { at_ms: i64 },
     /// An input was read to the end it had at start.
     CaughtUp { at_ms: i64, input: Topic },
+    /// An episode began.
+    Opened {
+        at_ms: i64,
+        episode: &'a EpisodeAnswer,
+    },
+    /// An episode is over.
+    Closed {
+        at_ms: i64,
+        episode: &'a EpisodeAnswer,
+    },
     /// What a later release wrote and this one does not know; absent where nothing is.
     Skipped { kinds: u64, fields: u64 },
+    /// The episodes, as they are known in the end.
+    Episodes {
+        episodes: Option<&'a EpisodesAnswer>,
+    },
     /// What the engine says in the end.
     Answers { answers: &'a Answers },
 }
 
-/// Replays the capture at `path` to `out`.
+/// Arguments of `evenkeel replay`.
+#[derive(Debug, Args)]
+pub struct ReplayArgs {
+    /// The capture
+    file: PathBuf,
+    /// Take the end of the capture for the end of the topics: what waits for proof that
+    /// nothing is unread is settled
+    #[arg(long)]
+    settle: bool,
+}
+
+/// `evenkeel replay`.
+///
+/// # Errors
+/// As [`replay`].
+pub fn run(args: &ReplayArgs, out: impl Write) -> Result<(), ReplayError> {
+    replay(&args.file, args.settle, out)
+}
+
+/// Replays the capture at `path` to `out`; `settle` takes its end for that of the topics.
 ///
 /// # Errors
 /// The capture is none, or is cut: what came before the cut is printed all the same,
 /// the final answers included.
-pub fn replay(path: &Path, out: impl Write) -> Result<(), ReplayError> {
+pub fn replay(path: &Path, settle: bool, out: impl Write) -> Result<(), ReplayError> {
     let mut out = BufWriter::new(out);
     let failed = |source| ReplayError::Capture {
         path: path.display().to_string(),
@@ -93,25 +127,33 @@ pub fn replay(path: &Path, out: impl Write) -> Result<(), ReplayError> {
             }
         }
     }
+    let ends = if settle {
+        engine.ends_here()
+    } else {
+        Vec::new()
+    };
+    for input in ends {
+        for change in engine.apply(&input) {
+            line(&mut out, &Line::of(input.at.0, &engine, &change))?;
+        }
+    }
     let Skipped { kinds, fields } = reader.skipped();
     if kinds > 0 || fields > 0 {
         line(&mut out, &Line::Skipped { kinds, fields })?;
     }
-    line(
-        &mut out,
-        &Line::Answers {
-            answers: &engine.answers(),
-        },
-    )?;
+    let answers = engine.answers();
+    let episodes = answers.episodes.as_ref();
+    line(&mut out, &Line::Episodes { episodes })?;
+    line(&mut out, &Line::Answers { answers: &answers })?;
     out.flush()?;
     trouble.map_or(Ok(()), |error| Err(failed(error)))
 }
 
 // === impl Line ===
 
-impl Line<'_> {
+impl<'a> Line<'a> {
     /// A change, at this time on the recorder's clock.
-    fn of(at_ms: i64, engine: &Engine, change: &Change) -> Self {
+    fn of(at_ms: i64, engine: &Engine, change: &'a Change) -> Self {
         match change {
             Change::Settled(round) => Self::Settled {
                 at_ms,
@@ -136,6 +178,8 @@ impl Line<'_> {
                 generation: *generation,
             },
             Change::Deleted => Self::Deleted { at_ms },
+            Change::Opened(episode) => Self::Opened { at_ms, episode },
+            Change::Closed(episode) => Self::Closed { at_ms, episode },
             Change::CaughtUp { input } => Self::CaughtUp {
                 at_ms,
                 input: *input,

@@ -1,14 +1,17 @@
-//! What `/readyz` and `/api/v1/state` say, as JSON.
+//! What `/readyz`, `/api/v1/state` and `/api/v1/episodes` say, as JSON.
+
+mod episodes;
 
 use std::sync::Arc;
 
-use evenkeel_core::answers::{Answers, Mode};
+use evenkeel_core::answers::{Answers, EpisodeAnswer, Mode};
 use evenkeel_core::facts::input::{Settings, Topic, Trouble};
 use evenkeel_core::facts::time::ArrivalTime;
 use serde::Serialize;
 
 use crate::show::health::{About, Health, Reason, Why, health};
 use crate::show::view::{AgentStats, Published};
+pub(super) use episodes::episodes;
 
 /// The answer of `/readyz`.
 #[derive(Debug, Serialize)]
@@ -64,6 +67,8 @@ struct GroupState<'a> {
     trusted: bool,
     reasons: Vec<ReasonText<'a>>,
     reading: Vec<Reading>,
+    /// The episode that is open; all of them are at `/api/v1/episodes`.
+    episode: Option<&'a EpisodeAnswer>,
     #[serde(flatten)]
     answers: &'a Answers,
 }
@@ -161,6 +166,10 @@ fn group_state<'a>(
         trusted: health.trusted,
         reasons: reasons(answers, &health, &published.agent),
         reading: reading.collect(),
+        episode: answers
+            .episodes
+            .as_ref()
+            .and_then(|all| all.open.as_deref()),
         answers,
     }
 }

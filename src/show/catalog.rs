@@ -3,10 +3,12 @@
 //! nothing else.
 
 mod agent;
+mod episodes;
 mod group;
 mod markdown;
 
 pub use agent::*;
+pub use episodes::*;
 pub use group::*;
 pub use markdown::{json, markdown, text};
 
@@ -17,6 +19,13 @@ pub static ALL: &[&Family] = &[
     &GENERATION,
     &MEMBERS,
     &GENERATIONS,
+    &REBALANCES,
+    &REBALANCE_IN_PROGRESS,
+    &REBALANCE_ACTIVE,
+    &REBALANCE_DURATION,
+    &PHASE_DURATION,
+    &PHASE_UNMEASURED,
+    &EPISODE_INFO,
     &LAST_REBALANCE,
     &RECENT_GENERATIONS,
     &REVOCATIONS,
@@ -25,11 +34,16 @@ pub static ALL: &[&Family] = &[
     &LEADER_CHANGES,
     &CONFIGURED,
     &UNASSIGNED,
+    &LOST_ASSIGNMENTS,
+    &LOST_DURATION,
     &DEADLINE,
+    &DEPARTURES,
+    &DEPARTED_WORKERS,
     &PROTOCOL_DOWNGRADED,
     &GROUP_RECORD_BYTES,
     &WORKER_ASSIGNMENTS,
     &WORKER_TIMEOUT,
+    &CLOCK_SKEW,
     &UNASSIGNED_TASKS,
     &MODE,
     &TRUST,

@@ -4,6 +4,7 @@
 
 mod agent;
 mod bound;
+mod episodes;
 mod group;
 
 use std::collections::BTreeSet;

@@ -13,6 +13,9 @@ use crate::show::families::families;
 use crate::show::process::ProcessReader;
 use crate::show::view::{Published, Pulse, SeriesLimits, View};
 use crate::show::{api, page};
+use query::{group_in, pairs};
+
+mod query;
 
 /// The loop turns at least once a second; one that did not for this long is stuck.
 pub const PULSE_AGE_MS_MAX: i64 = 10_000;
@@ -68,6 +71,8 @@ const PATHS: &str = "\
 /livez         200 while the agent's loop turns; never depends on Kafka
 /readyz        what the agent sees and what it is missing, as JSON
 /api/v1/state  everything that is known, as JSON; ?group=NAME for one group
+/api/v1/episodes  rebalances, newest first, as JSON; ?group=NAME&since=2h&until=MS&cause=CAUSE
+               &worker=HOST:PORT&connector=NAME narrow it
 ";
 
 // === impl Site ===
@@ -109,6 +114,7 @@ impl Site {
             "/livez" => self.live(),
             "/readyz" => self.ready(ask.brief),
             "/api/v1/state" => self.state(ask.query),
+            "/api/v1/episodes" => self.episodes(ask.query),
             path => Reply::plain(404, format!("no {path} here; there is\n\n{PATHS}")),
         }
     }
@@ -174,6 +180,15 @@ impl Site {
             Ok(body) => (200, body),
             Err(body) => (404, body),
         };
+        Reply {
+            status,
+            content_type: JSON,
+            body,
+        }
+    }
+
+    fn episodes(&self, query: &str) -> Reply {
+        let (status, body) = api::episodes(&self.published(), (self.now)(), &pairs(query));
         Reply {
             status,
             content_type: JSON,
@@ -250,39 +265,6 @@ fn negotiate(accept: &str) -> Format {
     } else {
         Format::Text
     }
-}
-
-/// The `group` of a query string, decoded. An empty one asks for none.
-fn group_in(query: &str) -> Option<String> {
-    let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
-    let (_, value) = pairs.into_iter().find(|(name, _)| *name == "group")?;
-    let value = percent_decoded(value);
-    (!value.is_empty()).then_some(value)
-}
-
-/// Percent decoding of a query value (a plus is a space); what is no valid escape
-/// stays as it is.
-fn percent_decoded(text: &str) -> String {
-    let bytes = text.as_bytes();
-    let mut out = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while let Some(&byte) = bytes.get(at) {
-        let escape = bytes
-            .get(at + 1..at + 3)
-            .and_then(|hex| std::str::from_utf8(hex).ok());
-        let decoded = escape.and_then(|hex| u8::from_str_radix(hex, 16).ok());
-        match (byte, decoded) {
-            (b'%', Some(decoded)) => {
-                out.push(decoded);
-                at += 3;
-                continue;
-            }
-            (b'+', _) => out.push(b' '),
-            _ => out.push(byte),
-        }
-        at += 1;
-    }
-    String::from_utf8_lossy(&out).into_owned()
 }
 
 #[cfg(test)]

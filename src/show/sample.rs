@@ -5,10 +5,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use evenkeel_core::answers::{
-    Answers, AssignmentError, ConfiguredAnswer, ConnectorAnswer, Counters, DeadlineAnswer,
-    DelayReason, FindingAnswer, GroupAnswer, GroupState, InputAnswer, ItemAnswer, MemberAnswer,
-    Mode, Outcome, OwnWorker, PollsAnswer, RecentAnswer, RevocationHow, Role, RoundAnswer,
-    RoundMember, UnassignedAnswer, UnassignedReason,
+    Answers, AssignmentError, Cause, CauseAnswer, ConfiguredAnswer, ConnectorAnswer, Counters,
+    DeadlineAnswer, DelayReason, DepartureAnswer, DepartureHow, DurationAnswer, EpisodeAnswer,
+    EpisodeRound, EpisodeState, EpisodesAnswer, FindingAnswer, GroupAnswer, GroupState, Histogram,
+    InputAnswer, ItemAnswer, LossEnd, LostAnswer, MemberAnswer, Mode, Outcome, OwnWorker, Phase,
+    PolledBounds, PollsAnswer, RecentAnswer, RevocationHow, Role, RoundAnswer, RoundMember,
+    SkewAnswer, UnassignedAnswer, UnassignedReason,
 };
 use evenkeel_core::facts::ids::{Kind, Protocol};
 use evenkeel_core::facts::input::{Settings, Topic};
@@ -61,12 +63,32 @@ pub(crate) fn incident() -> Answers {
             since: None,
         }],
         counters: Counters {
-            generations: BTreeMap::from([(Outcome::Completed, 4), (Outcome::Mismatch, 1)]),
+            generations: BTreeMap::from([
+                ((Cause::WorkerLost, Outcome::Completed), 4),
+                ((Cause::ConfigMismatch, Outcome::Mismatch), 1),
+            ]),
             revocations: BTreeMap::from([((Kind::Task, RevocationHow::Asked), 3)]),
             assignments: BTreeMap::from([(Kind::Connector, 2), (Kind::Task, 6)]),
             assignment_errors: BTreeMap::from([(AssignmentError::ConfigMismatch, 1)]),
             leader_changes: 1,
+            rebalances: BTreeMap::from([(Cause::WorkerLost, 2), (Cause::WorkerJoined, 1)]),
+            rebalance_duration: histogram(&[800, 1_700, 10_000]),
+            phases: BTreeMap::from([(Phase::Sync, histogram(&[12, 30]))]),
+            phases_unmeasured: BTreeMap::from([(Phase::Join, 2)]),
+            departures: BTreeMap::from([((Arc::from("worker-d:8083"), DepartureHow::Crashed), 1)]),
+            lost: BTreeMap::from([((Kind::Task, LossEnd::Reassigned), 2)]),
+            lost_duration: histogram(&[301_000, 301_000]),
         },
+        episodes: Some(EpisodesAnswer {
+            open: Some(Arc::new(killed())),
+            departed: vec![(Some(DepartureHow::Crashed), 1), (None, 1)],
+            skews: vec![SkewAnswer {
+                worker: Arc::from("worker-b:8083"),
+                ms: -90_000,
+                between_ms: (Some(-90_100), Some(-89_900)),
+            }],
+            ..EpisodesAnswer::default()
+        }),
         ..calm(vec![
             member(
                 "worker-a:8083",
@@ -79,6 +101,74 @@ pub(crate) fn incident() -> Answers {
             member("worker-c:8083", &[item("audit \"eu\"", None)]),
         ])
     }
+}
+
+/// The episode of it: parked since the worker was found gone.
+pub(crate) fn killed() -> EpisodeAnswer {
+    let cause = CauseAnswer {
+        cause: Cause::WorkerLost,
+        subject: Some(Arc::from("worker-d:8083")),
+        generation: 8,
+        evidence: "it wrote nothing, and left 3 behind as running".to_owned(),
+        root: None,
+        changed: None,
+    };
+    EpisodeAnswer {
+        id: format!("8@{}", RECORDED.0 - 30),
+        state: EpisodeState::Parked,
+        began: RECORDED.plus_ms(-30),
+        closed: None,
+        whole: true,
+        outcome: None,
+        cause: cause.cause,
+        subject: cause.subject.clone(),
+        causes_left_out: 0,
+        generations: 1,
+        first_generation: 8,
+        last_generation: 8,
+        active: DurationAnswer::at_least(30),
+        parked: DurationAnswer::exact(9_750),
+        rounds: vec![EpisodeRound {
+            generation: 8,
+            missing_before: 0,
+            join_ended: Some(RECORDED.plus_ms(-30)),
+            recorded: RECORDED,
+            outcome: None,
+            cause: cause.cause,
+            subject: cause.subject.clone(),
+            sync: Some(DurationAnswer::exact(30)),
+            stop: None,
+            start: None,
+            workers: Vec::new(),
+            delay_ms: 300_000,
+        }],
+        departures: vec![DepartureAnswer {
+            worker: Arc::from("worker-d:8083"),
+            how: DepartureHow::Crashed,
+            settled: false,
+            evidence: cause.evidence.clone(),
+            generation: 8,
+            gone_by: RECORDED.plus_ms(-30),
+            died_between: Some((RECORDED.plus_ms(-10_030), RECORDED.plus_ms(-30))),
+            owned: (1, 2),
+            successor: None,
+            returned: None,
+        }],
+        contributing: vec![cause],
+        lost: LostAnswer {
+            items: 3,
+            open: 3,
+            ..LostAnswer::default()
+        },
+        follows: None,
+        polled: PolledBounds::default(),
+    }
+}
+
+fn histogram(lasted_ms: &[i64]) -> Histogram {
+    let mut histogram = Histogram::default();
+    lasted_ms.iter().for_each(|ms| histogram.add(*ms));
+    histogram
 }
 
 /// A fresh group of these members, with nothing wrong and nothing counted.
@@ -105,6 +195,7 @@ pub(crate) fn calm(members: Vec<MemberAnswer>) -> Answers {
             role: Role::Leader,
         }),
         unassigned: Some(Vec::new()),
+        episodes: Some(EpisodesAnswer::default()),
         fresh: true,
         whole_since: Some(EventTime(1_699_990_000_000)),
         group: Some(group(members)),

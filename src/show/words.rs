@@ -1,5 +1,6 @@
 //! What the agent says of a group in the log: from what changed, never from the engine.
 
+mod episodes;
 mod group;
 
 use std::collections::BTreeMap;
@@ -66,6 +67,8 @@ impl Words {
                 info!(%group, incarnation, generation, "group created");
             }
             Change::Deleted => info!(%group, "group deleted"),
+            Change::Opened(episode) => episodes::opened(group, episode),
+            Change::Closed(episode) => episodes::closed(group, episode),
             Change::CaughtUp { input } => {
                 info!(%group, input = input.label(), "caught up");
             }

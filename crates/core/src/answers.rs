@@ -1,6 +1,9 @@
 //! All that may be shown: one immutable value, published by the engine, read by
 //! metrics, API and page alike. What is not here cannot be shown by mistake.
 
+mod counters;
+mod episode;
+mod episode_labels;
 mod group;
 mod labels;
 
@@ -9,9 +12,15 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+pub use counters::{Counters, Histogram};
+pub use episode::{
+    Bound, Cause, CauseAnswer, DepartureAnswer, DepartureHow, DurationAnswer, EpisodeAnswer,
+    EpisodeOutcome, EpisodeRound, EpisodeState, EpisodesAnswer, LossEnd, LostAnswer, Phase,
+    PolledBounds, PolledRound, SkewAnswer, TasksRoot, WorkerPhases,
+};
 pub use group::{GroupAnswer, GroupState, MemberAnswer, OwnWorker, Role};
 
-use crate::facts::ids::{Kind, Protocol};
+use crate::facts::ids::Protocol;
 use crate::facts::input::{Settings, Topic, Trouble};
 use crate::facts::time::{ArrivalTime, EventTime};
 
@@ -52,6 +61,10 @@ pub struct Answers {
     pub rounds: Vec<RoundAnswer>,
     /// Generations in the last minutes, from the log, history included.
     pub recent: RecentAnswer,
+    /// What a person calls rebalances; absent where the group's records are not read. Shown
+    /// by themselves: there may be a hundred of them.
+    #[serde(skip)]
+    pub episodes: Option<EpisodesAnswer>,
     /// What was counted while the agent watched.
     pub counters: Counters,
     /// Things about the inputs that a person should know.
@@ -295,25 +308,6 @@ pub enum RevocationHow {
     Implied,
     /// The owner lost its coordinator and stopped by itself.
     Dropped,
-}
-
-/// What was counted while the agent watched. Kept in the engine's state.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, serde::Deserialize)]
-pub struct Counters {
-    /// Settled generations by outcome.
-    #[serde(with = "crate::facts::pairs")]
-    pub generations: BTreeMap<Outcome, u64>,
-    /// Work taken away, by kind and how.
-    #[serde(with = "crate::facts::pairs")]
-    pub revocations: BTreeMap<(Kind, RevocationHow), u64>,
-    /// Work handed out and taken, by kind.
-    #[serde(with = "crate::facts::pairs")]
-    pub assignments: BTreeMap<Kind, u64>,
-    /// Assignments that carried an error, by its name.
-    #[serde(with = "crate::facts::pairs")]
-    pub assignment_errors: BTreeMap<AssignmentError, u64>,
-    /// Generations whose leader is another member than the one before.
-    pub leader_changes: u64,
 }
 
 /// The error of an assignment: the label `error`.

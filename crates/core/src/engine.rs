@@ -7,6 +7,7 @@
 
 mod counting;
 mod findings;
+mod judge;
 mod polls;
 mod publish;
 mod records;
@@ -16,9 +17,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::answers::{Answers, Counters, Outcome, RoundAnswer};
+use crate::answers::{Answers, Counters, EpisodeAnswer, Outcome, RoundAnswer};
 use crate::facts::ids::Names;
-use crate::facts::input::{Input, InputKind, Settings, Start, Topic};
+use crate::facts::input::{Ends, Input, InputKind, Settings, Start, Topic};
 use crate::facts::observation::GroupSnapshot;
 use crate::facts::time::{ArrivalTime, EventTime};
 use crate::limits::TIMER_SLACK_MS;
@@ -26,6 +27,7 @@ use crate::story::barrier::{Progress, Started};
 use crate::story::findings::{Findings, Kind};
 use crate::story::recent::RecentGenerations;
 use crate::story::rounds::{Evidence, Round, Rounds};
+use crate::story::switches::{StoryRule, Switches};
 use crate::view::configured::Configured;
 use crate::view::polled::PolledView;
 use crate::view::protocol::ProtocolView;
@@ -53,6 +55,7 @@ pub struct State {
     protocol: ProtocolView,
     polled: PolledView,
     rounds: Rounds,
+    story: judge::Story,
     recent: RecentGenerations,
     counters: Counters,
     findings: Findings,
@@ -82,6 +85,8 @@ struct Clock {
     recorded: Option<EventTime>,
     /// Its leader epoch.
     leader_epoch: Option<i32>,
+    /// Whether that is another one than that of the record before.
+    coordinator_moved: bool,
     /// When reading of the offsets topic began.
     watched_since: Option<EventTime>,
     /// How far each topic was confirmed, and whether it is waited for, when rounds were
@@ -101,6 +106,8 @@ struct GroupNow {
     deleted: Option<EventTime>,
     /// Creations seen; the first record that was read makes it 1.
     incarnation: u32,
+    /// When the newest of them began.
+    began: Option<EventTime>,
     /// The oldest record that was read.
     history_from: Option<EventTime>,
     /// The config offset of the oldest record that names one.
@@ -132,6 +139,10 @@ pub enum Change {
     },
     /// The group was deleted.
     Deleted,
+    /// An episode began.
+    Opened(Box<EpisodeAnswer>),
+    /// An episode is over.
+    Closed(Arc<EpisodeAnswer>),
     /// An input was read to the end it had at start.
     CaughtUp {
         /// Which.
@@ -195,10 +206,33 @@ impl Engine {
     /// Whether the agent should ask now where the topics end: a verdict waits for it.
     #[must_use]
     pub fn wants_ends(&self) -> bool {
-        self.state
-            .rounds
-            .waits_since()
-            .is_some_and(|since| !self.state.progress.passed(since))
+        let waits = |since| !self.state.progress.passed(since);
+        self.state.rounds.waits_since().is_some_and(waits) || self.state.story_waits()
+    }
+
+    /// Inputs that say that every topic ends where reading stands: for a capture whose end is
+    /// to be taken for the end of the topics, so that what waits for proof is settled.
+    #[must_use]
+    pub fn ends_here(&self) -> Vec<Input> {
+        let Some(at) = self.state.clock.arrived else {
+            return Vec::new();
+        };
+        let ends = |topic| {
+            let ends = self.state.progress.of(topic).read_to();
+            let asked = at;
+            let kind = InputKind::Ends(Ends { topic, asked, ends });
+            Input { at, kind }
+        };
+        Topic::ALL.map(ends).to_vec()
+    }
+
+    /// The same engine without one of its rules: tests show that each is needed.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn without(rule: StoryRule) -> Self {
+        let mut engine = Self::new();
+        engine.state.story.switches = Switches::without(rule);
+        engine
     }
 
     /// A settled round as it may be shown.
@@ -222,6 +256,7 @@ impl Clock {
         let back_ms = self.recorded.map_or(0, |last| last.since_ms(recorded));
         self.recorded = Some(recorded);
         let other = leader_epoch.is_some() && leader_epoch != self.leader_epoch;
+        self.coordinator_moved = other && self.leader_epoch.is_some();
         if other || back_ms > TIMER_SLACK_MS {
             self.leader_epoch = leader_epoch;
             self.delay_ms_min = None;
@@ -294,10 +329,17 @@ impl State {
                 for round in self.rounds.give_up() {
                     self.settled(round);
                 }
+                self.forget_story();
                 self.recent = RecentGenerations::default();
             }
-            Topic::Config => self.configured.clear(),
-            Topic::Status => self.statuses.clear(),
+            Topic::Config => {
+                self.configured.clear();
+                self.story.config.clear();
+            }
+            Topic::Status => {
+                self.statuses.clear();
+                self.story.statuses.clear();
+            }
         }
     }
 
@@ -318,6 +360,7 @@ impl State {
         }
         if std::mem::take(&mut self.unsettled) {
             self.settle_rounds();
+            self.judge_steps();
         }
     }
 
@@ -326,6 +369,14 @@ impl State {
         let confirmed = self.progress.of(Topic::Offsets).confirmed();
         // Without a record the coordinator's clock is not known.
         Some(confirmed?.as_event(self.clock.delay_ms_min?))
+    }
+
+    fn evidence(&self) -> Evidence<'_> {
+        Evidence {
+            statuses: &self.statuses,
+            progress: &self.progress,
+            quiet_until: self.quiet_until(),
+        }
     }
 
     fn settle_rounds(&mut self) {
@@ -339,8 +390,8 @@ impl State {
         for round in settled {
             self.settled(round);
         }
-        for member in applied {
-            self.count_applied(&member);
+        for took in applied {
+            self.note_took(took);
         }
     }
 }

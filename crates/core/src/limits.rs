@@ -73,3 +73,57 @@ pub const PROOF_RUN_GAP_MS: i64 = 60_000;
 /// Tasks of all connectors together that are taken as configured; what commits name beyond
 /// it is left out with a finding.
 pub const TASKS_MAX: i32 = 100_000;
+
+/// Changes of the config topic remembered by offset: what lies between two group records.
+pub const CONFIG_CHANGES_MAX: usize = 4096;
+
+/// Statuses remembered of one item: a move takes two, a restart three.
+pub const STATUSES_PER_ITEM_MAX: usize = 8;
+
+/// Items whose status was deleted, remembered until this many others were.
+pub const DESTROYED_MAX: usize = 1000;
+
+/// Pairs of instants remembered of one worker's clock.
+pub const SKEW_PAIRS_MAX: usize = 64;
+
+/// Workers whose clocks are remembered.
+pub const SKEW_WORKERS_MAX: usize = 500;
+
+/// Milliseconds in which a departed worker may come back, or somebody in its place.
+pub const DEPARTURE_WINDOW_MS: i64 = 600_000;
+
+/// Departures of the last minutes that are remembered.
+pub const DEPARTURES_OPEN_MAX: usize = 1000;
+
+/// Causes kept of one episode.
+pub const CAUSES_SHOWN_MAX: usize = 20;
+
+/// Rounds kept of one episode.
+pub const EPISODE_ROUNDS_SHOWN_MAX: usize = 32;
+
+/// Departures kept of one episode.
+pub const EPISODE_DEPARTURES_SHOWN_MAX: usize = 50;
+
+/// Closed episodes that are shown.
+pub const EPISODES_SHOWN_MAX: usize = 100;
+
+/// Milliseconds without any move after which an episode in which something is pending and
+/// nothing is scheduled closes unresolved.
+pub const UNRESOLVED_MS: i64 = 60_000;
+
+/// Milliseconds by which a scheduled delay may seem to be over early: members count it from
+/// when they received the assignment, on their clocks.
+pub const DELAY_EARLY_MS: i64 = 500;
+
+/// Workers whose departures are counted apart; the rest counts as `other`.
+pub const DEPARTED_WORKERS_MAX: usize = 200;
+
+/// Beginnings of rebalances that polls saw, remembered until their records are judged.
+pub const REBALANCES_SEEN_MAX: usize = 32;
+
+/// Steps from record to record that wait for their barrier: more than a second of a loop of
+/// 250 generations a second. Beyond this the oldest is judged by what was read.
+pub const STEPS_WAITING_MAX: usize = 320;
+
+/// Milliseconds by which one record may arrive faster than the fastest that was seen.
+pub const ARRIVAL_SLACK_MS: i64 = 20;

@@ -1,6 +1,16 @@
 //! Floor four: what happened and why.
 
 pub mod barrier;
+pub mod causes;
+pub mod config_log;
+pub mod departures;
+pub mod episodes;
 pub mod findings;
+pub mod losses;
 pub mod recent;
 pub mod rounds;
+pub mod sign;
+pub mod skew;
+pub mod status_log;
+pub mod steps;
+pub mod switches;

@@ -84,11 +84,7 @@ impl Narrator {
     pub(super) fn conclude(&mut self) -> io::Result<()> {
         let answers = self.answers();
         let counters = &answers.counters;
-        let completed = counters
-            .generations
-            .get(&Outcome::Completed)
-            .copied()
-            .unwrap_or(0);
+        let completed = counters.generations_of(Outcome::Completed);
         let assigned: u64 = counters.assignments.values().sum();
         let revoked: u64 = counters.revocations.values().sum();
         self.say(&format!(

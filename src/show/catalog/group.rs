@@ -2,7 +2,7 @@
 //! withdrawn while the agent cannot vouch for them.
 
 use evenkeel_core::answers::{
-    AssignmentError, DelayReason, GroupState, Outcome, RevocationHow, UnassignedReason,
+    AssignmentError, DelayReason, GroupState, RevocationHow, UnassignedReason,
 };
 use evenkeel_core::facts::ids::{Kind, Protocol};
 
@@ -17,8 +17,6 @@ pub const TIMEOUTS: [&str; 2] = ["session", "rebalance"];
 pub const PROTOCOL_NONE: &str = "none";
 /// See [`PROTOCOL_NONE`].
 pub const PROTOCOL_UNKNOWN: &str = "unknown";
-/// The only value of the label `cause` so far: counting by cause has not begun.
-pub const CAUSE_UNKNOWN: &str = "unknown";
 
 pub(super) const GROUP: Label = Label {
     name: "group",
@@ -32,7 +30,7 @@ const CONNECTOR: Label = Label {
     name: "connector",
     values: Values::Open("a connector's name"),
 };
-const KIND: Label = Label {
+pub(super) const KIND: Label = Label {
     name: "kind",
     values: Values::Closed(|| Kind::ALL.map(Kind::label).to_vec()),
 };
@@ -41,11 +39,11 @@ const REASON: Label = Label {
     values: Values::Closed(|| UnassignedReason::ALL.map(UnassignedReason::label).to_vec()),
 };
 
-const fn gauge(name: &'static str, help: &'static str) -> Family {
+pub(super) const fn gauge(name: &'static str, help: &'static str) -> Family {
     Family::new(name, MetricType::Gauge, Scope::Group, help)
 }
 
-const fn counter(name: &'static str, help: &'static str) -> Family {
+pub(super) const fn counter(name: &'static str, help: &'static str) -> Family {
     Family::new(name, MetricType::Counter, Scope::Group, help)
 }
 
@@ -98,20 +96,6 @@ pub static MEMBERS: Family = gauge(
 )
 .labels(&[GROUP])
 .count(Count::PerGroup(1));
-
-pub static GENERATIONS: Family = counter(
-    "evenkeel_generations_total",
-    "Generations whose record was written while the agent watched, each counted once its outcome is settled: completed (its assignment was taken), aborted (proven to have reached nobody), mismatch (the leader answered CONFIG_MISMATCH), emptied (it ended without members), unknown (not proven).",
-)
-.labels(&[
-    GROUP,
-    Label { name: "cause", values: Values::Closed(|| vec![CAUSE_UNKNOWN]) },
-    Label {
-        name: "outcome",
-        values: Values::Closed(|| Outcome::ALL.map(Outcome::label).to_vec()),
-    },
-])
-.count(Count::PerGroup(Outcome::ALL.len()));
 
 pub static LAST_REBALANCE: Family = gauge(
     "evenkeel_last_rebalance_timestamp_seconds",

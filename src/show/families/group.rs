@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use evenkeel_core::answers::{
-    Answers, AssignmentError, GroupAnswer, GroupState, Mode, Outcome, RevocationHow,
-    UnassignedAnswer, UnassignedReason,
+    Answers, AssignmentError, GroupAnswer, GroupState, Mode, RevocationHow, UnassignedAnswer,
+    UnassignedReason,
 };
 use evenkeel_core::facts::ids::{Kind, Protocol};
 
 use super::bound::largest;
-use super::{Collected, Value};
+use super::{Collected, Value, episodes};
 use crate::show::catalog as c;
 
 /// Adds the series of one group.
@@ -21,6 +21,7 @@ pub(super) fn fill<'a>(out: &mut Collected<'a>, answers: &'a Answers, subjects_m
     // What lies between two answers of the coordinator is not known: not zero, but absent.
     if matches!(answers.mode, Mode::Full | Mode::NoPolls) {
         counters(out, group, answers);
+        episodes::fill(out, answers);
         recent(out, group, answers);
     }
     configured(out, group, answers);
@@ -110,14 +111,6 @@ fn protocol_label(answer: &GroupAnswer) -> &'static str {
 fn counters<'a>(out: &mut Collected<'a>, group: &'a str, answers: &'a Answers) {
     let counters = &answers.counters;
     let count = |value: Option<&u64>| Value::Count(value.copied().unwrap_or(0));
-    for outcome in Outcome::ALL {
-        let labels = [group, c::CAUSE_UNKNOWN, outcome.label()];
-        out.add(
-            &c::GENERATIONS,
-            labels,
-            count(counters.generations.get(&outcome)),
-        );
-    }
     for kind in Kind::ALL {
         for how in RevocationHow::ALL {
             let value = count(counters.revocations.get(&(kind, how)));

@@ -219,7 +219,7 @@ fn a_group_is_asked_for_by_name() {
         ("%C3%A9", "é"),
         ("%ff", "\u{fffd}"),
     ] {
-        assert_eq!(percent_decoded(text), decoded);
+        assert_eq!(super::query::percent_decoded(text), decoded);
     }
 }
 

@@ -3,10 +3,16 @@
 //! record is read nor what clock anybody has. A restart, a catch-up or a replayed history
 //! never makes a counter jump.
 
-use crate::answers::{Outcome, RevocationHow};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::answers::{Cause, DurationAnswer, EpisodeAnswer, Outcome, Phase, RevocationHow};
 use crate::engine::{Change, State};
 use crate::facts::ids::{Kind, Protocol, WorkItem};
 use crate::facts::observation::{GroupSnapshot, Member};
+use crate::limits::DEPARTED_WORKERS_MAX;
+use crate::story::departures::Departure;
+use crate::story::losses::Ended;
 use crate::story::rounds::Round;
 
 // === impl State ===
@@ -21,8 +27,8 @@ impl State {
     }
 
     fn count_round(&mut self, round: &Round) {
-        if let Some((outcome, _)) = round.outcome.filter(|_| round.counts) {
-            self.count_generations(outcome, 1);
+        if let Some((outcome, _)) = round.outcome {
+            self.note_outcome(round.incarnation, round.generation, outcome);
         }
         if round.next.is_some() {
             self.count_given_up(round);
@@ -71,9 +77,61 @@ impl State {
         }
     }
 
-    pub(super) fn count_generations(&mut self, outcome: Outcome, count: u64) {
-        let sum = self.counters.generations.entry(outcome).or_default();
+    pub(super) fn count_generations(&mut self, cause: Cause, outcome: Outcome, count: u64) {
+        let sum = self
+            .counters
+            .generations
+            .entry((cause, outcome))
+            .or_default();
         *sum = sum.saturating_add(count);
+    }
+
+    /// An episode closed.
+    pub(super) fn count_episode(&mut self, episode: &EpisodeAnswer) {
+        bump(&mut self.counters.rebalances, episode.cause);
+        // Polls only bound the same duration better.
+        let active = episode.polled.active.unwrap_or(episode.active);
+        self.counters.rebalance_duration.add(active.ms);
+    }
+
+    /// A phase of a round is over.
+    pub(super) fn count_phase(&mut self, phase: Phase, lasted: Option<DurationAnswer>) {
+        match lasted.filter(DurationAnswer::is_measured) {
+            Some(lasted) => self
+                .counters
+                .phases
+                .entry(phase)
+                .or_default()
+                .add(lasted.ms),
+            None => bump(&mut self.counters.phases_unmeasured, phase),
+        }
+    }
+
+    /// Lost work has an owner again, or none is needed.
+    pub(super) fn count_ended(&mut self, ended: &[Ended], live: bool) {
+        for one in ended.iter().filter(|_| live) {
+            bump(&mut self.counters.lost, (one.item.kind(), one.end));
+            self.counters.lost_duration.add(one.lasted.ms);
+        }
+    }
+
+    /// It is settled how a worker left.
+    pub(super) fn count_departure(&mut self, departed: &Departure) {
+        let counts = &mut self.counters.departures;
+        let known = counts.keys().any(|(worker, _)| *worker == departed.worker);
+        let workers = || {
+            counts
+                .keys()
+                .map(|(worker, _)| worker)
+                .collect::<BTreeSet<_>>()
+                .len()
+        };
+        let worker = if known || workers() < DEPARTED_WORKERS_MAX {
+            Arc::clone(&departed.worker)
+        } else {
+            Arc::from("other")
+        };
+        bump(counts, (worker, departed.how));
     }
 
     /// Counts what a live record shows by itself; `before` is the record before it in
@@ -94,11 +152,12 @@ impl State {
     }
 }
 
-fn add(
-    counts: &mut std::collections::BTreeMap<(Kind, RevocationHow), u64>,
-    how: RevocationHow,
-    items: &[WorkItem],
-) {
+fn bump<K: Ord>(counts: &mut BTreeMap<K, u64>, key: K) {
+    let count = counts.entry(key).or_default();
+    *count = count.saturating_add(1);
+}
+
+fn add(counts: &mut BTreeMap<(Kind, RevocationHow), u64>, how: RevocationHow, items: &[WorkItem]) {
     for item in items {
         let count = counts.entry((item.kind(), how)).or_default();
         *count = count.saturating_add(1);

@@ -42,8 +42,14 @@ impl State {
     pub(super) fn take_polled(&mut self, polled: &Polled, at: ArrivalTime) {
         match &polled.answer {
             PollAnswer::Failed(trouble) => return self.polled.failed(*trouble),
-            PollAnswer::Listed(state) => self.polled.listed(*state),
+            PollAnswer::Listed(state) => {
+                let joining = *state == Some(PolledState::PreparingRebalance);
+                self.polled.saw(joining, polled.asked, at);
+                self.polled.listed(*state);
+            }
             PollAnswer::Described(description) => {
+                let joining = description.state == PolledState::PreparingRebalance;
+                self.polled.saw(joining, polled.asked, at);
                 self.polled.described(description.state, polled.asked);
                 self.take_description(description, at.as_event(0));
             }

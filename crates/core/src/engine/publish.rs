@@ -1,12 +1,13 @@
 //! Turns the engine's state into what may be shown.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::answers::{
-    Answers, ConfiguredAnswer, ConnectorAnswer, DeadlineAnswer, DelayReason, GroupAnswer,
-    GroupState, InputAnswer, ItemAnswer, MemberAnswer, Mode, OwnWorker, PollsAnswer, RoundAnswer,
-    RoundMember, UnassignedAnswer, UnassignedReason,
+    Answers, ConfiguredAnswer, ConnectorAnswer, DeadlineAnswer, DelayReason, DepartureHow,
+    EpisodesAnswer, GroupAnswer, GroupState, InputAnswer, ItemAnswer, MemberAnswer, Mode,
+    OwnWorker, PollsAnswer, RoundAnswer, RoundMember, SkewAnswer, UnassignedAnswer,
+    UnassignedReason,
 };
 use crate::engine::polls::Sight;
 use crate::engine::{State, findings};
@@ -14,8 +15,10 @@ use crate::facts::ids::{Kind, Names, WorkItem};
 use crate::facts::input::Topic;
 use crate::facts::observation::{Claim, GroupSnapshot, Member};
 use crate::facts::poll::PolledState;
+use crate::story::episodes::Episode;
 use crate::story::findings::Kind as Finding;
 use crate::story::rounds::Round;
+use crate::story::skew::Skew;
 use crate::view::own;
 use crate::view::unassigned::Evidence;
 
@@ -73,8 +76,35 @@ pub(super) fn answers(state: &State) -> Answers {
             .filter(|_| by_records)
             .map(|now| state.recent.answer(now))
             .unwrap_or_default(),
+        episodes: by_records.then(|| episodes(state)),
         counters: state.counters.clone(),
         findings: findings::standing(state, sight.as_ref()),
+    }
+}
+
+fn episodes(state: &State) -> EpisodesAnswer {
+    let story = &state.story;
+    let mut departed: BTreeMap<Option<DepartureHow>, u64> = BTreeMap::new();
+    for departure in story.departures.recent() {
+        let how = departure.settled.then_some(departure.how);
+        let count = departed.entry(how).or_default();
+        *count = count.saturating_add(1);
+    }
+    let skew = |(worker, skew): (&Arc<str>, Skew)| SkewAnswer {
+        worker: Arc::clone(worker),
+        ms: skew.ms(),
+        between_ms: (skew.least_ms, skew.most_ms),
+    };
+    let now = state.clock.now();
+    EpisodesAnswer {
+        open: story
+            .episodes
+            .open()
+            .map(|open| Arc::new(open.answer(None, now))),
+        active_since: story.episodes.open().and_then(Episode::active_since),
+        closed: story.episodes.closed().cloned().collect(),
+        departed: departed.into_iter().collect(),
+        skews: story.skews.all().map(skew).collect(),
     }
 }
 

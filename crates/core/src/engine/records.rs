@@ -83,7 +83,7 @@ impl State {
         match record.topic {
             Topic::Offsets => self.take_offsets_record(record, at),
             Topic::Config => self.take_config_record(record),
-            Topic::Status => self.take_status_record(record),
+            Topic::Status => self.take_status_record(record, at),
         }
     }
 
@@ -106,6 +106,9 @@ impl State {
                     recorded: record.timestamp,
                 };
                 self.configured.apply(&fact, origin);
+                self.story
+                    .config
+                    .apply(&fact, record.offset, record.timestamp);
                 if fact == ConfigFact::SessionKey {
                     self.protocol.prove(Protocol::Sessioned);
                 }
@@ -122,7 +125,7 @@ impl State {
         }
     }
 
-    fn take_status_record(&mut self, record: &Record) {
+    fn take_status_record(&mut self, record: &Record, at: ArrivalTime) {
         let tally = &mut self.tallies.status;
         match status::decode(
             record.key.as_deref(),
@@ -139,6 +142,11 @@ impl State {
                 self.unsettled |= matches!(&fact, StatusFact::State(status)
                     if self.rounds.waits_for(status.generation));
                 self.statuses.apply(&fact, record.timestamp);
+                let live = self
+                    .progress
+                    .of(Topic::Status)
+                    .is_live(record.partition, record.offset);
+                self.note_status(&fact, record.timestamp, live.then_some(at));
             }
             Err(error) => tally.undecodable(error.label()),
         }

@@ -11,6 +11,7 @@ use crate::facts::time::{ArrivalTime, EventTime};
 use crate::limits::WHOLE_GAP_MS_MAX;
 use crate::story::findings::Kind;
 use crate::story::rounds::{Next, Round};
+use crate::story::steps::{Missing, Step};
 
 // === impl State ===
 
@@ -26,6 +27,20 @@ impl State {
             live,
         };
         self.follow(None, next);
+        self.begin_step(Step {
+            before: None,
+            now: None,
+            continues: true,
+            incarnation: self.group.incarnation,
+            began: self.group.began.unwrap_or(recorded),
+            began_before: None,
+            recorded,
+            join_ended: recorded,
+            arrived: at,
+            live,
+            missing: None,
+            coordinator_moved: false,
+        });
         if let Some(newest) = self.group.newest.clone() {
             self.ownership.group_gone(&newest, recorded);
         }
@@ -69,8 +84,24 @@ impl State {
             None => None,
         };
         let template = Round::of(self.group.incarnation);
-        self.take_missing(&template, since_number, &now, at, live);
+        let missing = self.take_missing(&template, since_number, &now, at, live);
         let now = Arc::new(now);
+        if !same_number {
+            self.begin_step(Step {
+                before: None,
+                now: Some(Arc::clone(&now)),
+                continues,
+                incarnation: self.group.incarnation,
+                began: self.group.began.unwrap_or(now.recorded),
+                began_before: None,
+                recorded: now.recorded,
+                join_ended: now.join_ended.unwrap_or(now.recorded),
+                arrived: at,
+                live,
+                missing,
+                coordinator_moved: self.clock.coordinator_moved,
+            });
+        }
         if !same_number && now.generation > 0 {
             let generations = since_number.map_or(1, |since| {
                 u64::try_from(now.generation.saturating_sub(since)).unwrap_or(0)
@@ -114,6 +145,10 @@ impl State {
     /// and what was lost live on.
     fn begin_incarnation(&mut self, now: &GroupSnapshot) {
         self.group.incarnation = self.group.incarnation.saturating_add(1);
+        // A life whose beginning was not seen may have begun at any time.
+        let seen = self.group.newest.is_some() || now.generation <= 1;
+        let began = now.join_ended.unwrap_or(now.recorded);
+        self.group.began = Some(if seen { began } else { EventTime(i64::MIN / 2) });
         self.changes.push(Change::Created {
             incarnation: self.group.incarnation,
             generation: now.generation,
@@ -127,13 +162,11 @@ impl State {
         now: &GroupSnapshot,
         at: ArrivalTime,
         live: bool,
-    ) {
-        let Some(first) = since.map(|since| since.saturating_add(1)) else {
-            return;
-        };
+    ) -> Option<Missing> {
+        let first = since?.saturating_add(1);
         let count = u64::try_from(now.generation.saturating_sub(first)).unwrap_or(0);
         if count == 0 {
-            return;
+            return None;
         }
         let watched = self.progress.of(Topic::Offsets).confirmed();
         let whole = live && watched.is_some_and(|seen| at.since_ms(seen) <= WHOLE_GAP_MS_MAX);
@@ -144,11 +177,6 @@ impl State {
         };
         self.rounds
             .missing(template, first..now.generation, outcome);
-        // Between a record of the past and the first one watched nobody knows which of them
-        // ended when.
-        if live && self.group.newest_live {
-            self.count_generations(outcome, count);
-        }
         if outcome == Outcome::Unknown {
             // There is a hole: what is known is whole only from here on.
             self.group.history_from = Some(now.recorded);
@@ -158,6 +186,13 @@ impl State {
             count,
             outcome,
         });
+        Some(Missing {
+            count,
+            outcome,
+            // Between a record of the past and the first one watched nobody knows which of
+            // them ended when.
+            counts: live && self.group.newest_live,
+        })
     }
 
     fn note_oddities(&mut self, before: &GroupSnapshot, now: &GroupSnapshot) {

@@ -232,6 +232,14 @@ impl TopicProgress {
             .is_some_and(|live_from| offset >= live_from)
     }
 
+    /// How far each partition was read.
+    #[must_use]
+    pub fn read_to(&self) -> Vec<(i32, i64)> {
+        let read = self.partitions.iter();
+        read.map(|(partition, place)| (*partition, place.next))
+            .collect()
+    }
+
     /// The largest offset read up to, over all partitions.
     #[must_use]
     pub fn next_max(&self) -> i64 {

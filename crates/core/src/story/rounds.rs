@@ -12,7 +12,8 @@
 //! 5. *completed*: no other record within twice the largest rebalance timeout: had nobody
 //!    applied it, all would have rejoined by then.
 //! 6. *aborted*: members' next claims ignore what the record told them, and none follows it.
-//! 7. *completed*: members stayed, and there was nothing to apply.
+//! 7. *completed*: members stayed, none as it came (without a claim), and there was nothing
+//!    to apply.
 //! 8. *unknown*: none of these.
 //! 9. a number without a record: *aborted* where the log is whole, else *unknown*.
 //!
@@ -37,6 +38,7 @@ use crate::facts::sets;
 use crate::facts::time::{ArrivalTime, EventTime};
 use crate::limits::{ROUNDS_OPEN_MAX, ROUNDS_SHOWN_MAX};
 use crate::story::barrier::Progress;
+use crate::story::losses::Took;
 use crate::view::statuses::Statuses;
 pub use rules::Rule;
 use rules::{followed_by, member_applied, rule_1_emptied, rule_2_mismatch, settle_one};
@@ -241,10 +243,27 @@ impl Rounds {
         })
     }
 
+    /// How the round of the record at this offset ended, and whether each of its members is
+    /// proven to have done what it was told.
+    #[must_use]
+    pub fn proof(
+        &self,
+        offset: i64,
+        evidence: Evidence<'_>,
+    ) -> Option<(Option<Outcome>, Vec<Option<bool>>)> {
+        let is_it = |round: &&Round| round.record.as_deref().is_some_and(|r| r.offset == offset);
+        let round = self.rounds.iter().rev().find(is_it)?;
+        let record = round.record.as_deref()?;
+        let proofs = (0..record.members.len())
+            .map(|place| member_applied(round, record, place, evidence))
+            .collect();
+        Some((round.outcome.map(|(outcome, _)| outcome), proofs))
+    }
+
     /// Members of completed rounds that are proven to have done what they were told, each
     /// once: by a status of their own with that generation, by their next claim, or by the
     /// quiet after the round.
-    pub fn take_applied(&mut self, evidence: Evidence<'_>) -> Vec<Arc<Member>> {
+    pub fn take_applied(&mut self, evidence: Evidence<'_>) -> Vec<Took> {
         let mut applied = Vec::new();
         for round in &mut self.rounds {
             if !round.waits_for_members() {
@@ -263,8 +282,13 @@ impl Rounds {
                     continue;
                 };
                 *counted = true;
-                if proof && round.counts {
-                    applied.push(Arc::clone(member));
+                if proof {
+                    applied.push(Took {
+                        member: Arc::clone(member),
+                        recorded: record.recorded,
+                        offset: record.offset,
+                        live: round.counts,
+                    });
                 }
             }
         }

@@ -1,6 +1,7 @@
 //! What the coordinator says when it is asked: the group's state at this moment, and,
 //! where its records may not be read, who is in it and what they were told.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -9,6 +10,7 @@ use crate::facts::input::Trouble;
 use crate::facts::observation::{GroupSnapshot, Member};
 use crate::facts::poll::PolledState;
 use crate::facts::time::{ArrivalTime, EventTime};
+use crate::limits::REBALANCES_SEEN_MAX;
 use crate::view::protocol::ProtocolView;
 use crate::view::unassigned::Ownership;
 
@@ -24,6 +26,11 @@ pub struct PolledView {
     /// The state in the newest answer that named one; `None` once a listing showed that a
     /// rebalance ended and nothing said since what came after.
     state: Option<PolledState>,
+    /// Between which answers rebalances were seen to begin, oldest first: when the last
+    /// question was sent whose answer showed none, and when the first was had that did.
+    rebalances: VecDeque<(ArrivalTime, ArrivalTime)>,
+    /// When the last question was sent whose answer showed no join phase.
+    calm: Option<ArrivalTime>,
     /// What stands in for the records while they may not be read.
     stand_in: Option<StandIn>,
 }
@@ -67,6 +74,23 @@ impl PolledView {
     pub fn answered(&mut self, asked: ArrivalTime) {
         self.confirmed = self.confirmed.max(Some(asked));
         self.trouble = None;
+    }
+
+    /// An answer, had at `at` to a question sent at `asked`, showed members joining, or not.
+    pub fn saw(&mut self, joining: bool, asked: ArrivalTime, at: ArrivalTime) {
+        if !joining {
+            self.calm = Some(asked);
+        } else if let Some(calm) = self.calm.take() {
+            if self.rebalances.len() >= REBALANCES_SEEN_MAX {
+                self.rebalances.pop_front();
+            }
+            self.rebalances.push_back((calm, at));
+        }
+    }
+
+    /// Between which answers the last rebalances were seen to begin, oldest first.
+    pub fn rebalances(&self) -> impl Iterator<Item = (ArrivalTime, ArrivalTime)> {
+        self.rebalances.iter().copied()
     }
 
     /// A question was refused, or nobody answered.

@@ -200,6 +200,7 @@ fn blind_for_a_minute() {
     let mut engine = Engine::new();
     let scenario = "0.0 ends
          1.0 group 1 sessioned a | a: claim=none add=foo
+         1.5 status foo RUNNING a 1
          2.0 group 2 sessioned a | a: claim=foo
          2.5 ends";
     feed(&mut engine, scenario);
@@ -213,7 +214,7 @@ fn blind_for_a_minute() {
             engine.apply(&input);
         }
     }
-    for (topic, end) in [(Topic::Offsets, 2), (Topic::Config, 0), (Topic::Status, 0)] {
+    for (topic, end) in [(Topic::Offsets, 2), (Topic::Config, 0), (Topic::Status, 1)] {
         engine.apply(&ends(topic, 62_100, 62_110, &[(0, end)]));
     }
     assert!(engine.answers().fresh);

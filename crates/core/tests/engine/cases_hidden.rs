@@ -86,7 +86,7 @@ fn o_51_nothing_is_counted_twice_when_the_right_is_given() {
              9.1 ends"
         ));
         assert_eq!(
-            told.counters.generations[&Outcome::Completed],
+            told.counters.generations_of(Outcome::Completed),
             1 + records.lines().count() as u64
         );
         told.counters.leader_changes

@@ -6,13 +6,14 @@
 //!                                      sink foo | sink foo its.consumers.group
 //! 0.1  config tasks foo 2              two task records and their commit
 //! 1.0  group 1 sessioned a off=3 delay=0 join=0.9 | a: claim=none add=foo,foo-0 rev= | b: ...
-//!                                      stamped=9: a record whose time is another
+//!                                      stamped=9: a record whose time is another; epoch=1
 //! 1.0  group 2 empty                   a record without members
 //! 1.0  group gone                      a tombstone
 //! 2.0  status foo-0 RUNNING a 1        worker and generation
 //! 2.0  status foo-0 gone
 //! 2.5  ends                            everything is read up to the ends asked now
 //! 2.5  show                            print the state now
+//! 2.5  story                           print the episodes alone; nothing else is printed then
 //! 3.0  access offsets denied           a topic became unreadable, or `ok`
 //! 3.1  poll stable sessioned a off=3 | a: claim=foo | ...    a description; also: poll
 //!                                      empty | dead | preparing | listed none |
@@ -29,6 +30,7 @@
 mod group;
 mod poll;
 mod print;
+mod story;
 
 use evenkeel_core::engine::Engine;
 use evenkeel_core::facts::input::{Ends, Input, InputKind, Record, Settings, Start, Topic};
@@ -48,14 +50,18 @@ pub(crate) fn check(scenario: &str, expected: &str) {
         .map(str::trim)
         .filter(|line| !line.is_empty())
         .collect();
-    let printed_lines: Vec<&str> = printed.lines().map(str::trim_end).collect();
+    let printed_lines: Vec<&str> = printed.lines().map(str::trim).collect();
     assert_eq!(printed_lines, expected, "\n--- the engine says:\n{printed}");
 }
 
 /// Feeds the scenario; returns what `show` lines and the end print.
 pub(crate) fn run(scenario: &str) -> String {
+    run_on(Engine::new(), scenario)
+}
+
+/// The same on an engine that may lack a rule.
+pub(crate) fn run_on(mut engine: Engine, scenario: &str) -> String {
     let mut out = String::new();
-    let mut engine = Engine::new();
     for step in inputs(scenario) {
         match step {
             Step::Input(input) => {
@@ -65,6 +71,10 @@ pub(crate) fn run(scenario: &str) -> String {
             }
             Step::Show => print_answers(&mut out, &engine.answers()),
             Step::Mode => print_mode(&mut out, &engine.answers()),
+            Step::Story => {
+                out.clear();
+                story::print_story(&mut out, &engine.answers());
+            }
         }
     }
     out
@@ -77,6 +87,7 @@ pub(crate) enum Step {
     Input(Input),
     Show,
     Mode,
+    Story,
 }
 
 /// The scenario as inputs.
@@ -169,6 +180,7 @@ impl Writer {
             }
             "show" => vec![Step::Show],
             "mode" => vec![Step::Mode],
+            "story" => vec![Step::Story],
             "access" => {
                 self.hidden.retain(|topic| topic.label() != words[1]);
                 if words[2] != "ok" {
@@ -307,6 +319,14 @@ impl Writer {
         {
             let ms = (seconds.parse::<f64>().unwrap() * 1000.0).round() as i64;
             record.timestamp = Some(EventTime(BASE_MS + ms));
+        }
+        let epoch = rest
+            .split_whitespace()
+            .find_map(|word| word.strip_prefix("epoch="));
+        if let (Some(epoch), Step::Input(input)) = (epoch, &mut step)
+            && let InputKind::Record(record) = &mut input.kind
+        {
+            record.leader_epoch = epoch.parse().ok();
         }
         step
     }

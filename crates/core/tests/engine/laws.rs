@@ -1,7 +1,7 @@
 //! Laws that hold for every scenario: a state written down and read back goes on as if
 //! nothing had happened, wherever it is cut; records delivered twice count once.
 
-use evenkeel_core::engine::{Engine, State};
+use evenkeel_core::engine::{Change, Engine, State};
 
 use crate::dsl::{Step, inputs};
 
@@ -31,7 +31,8 @@ fn finish(mut engine: Engine, steps: &[Step]) -> String {
             engine.apply(input);
         }
     }
-    serde_json::to_string(&engine.answers()).unwrap()
+    let answers = engine.answers();
+    serde_json::to_string(&(&answers, &answers.episodes)).unwrap()
 }
 
 #[test]
@@ -87,7 +88,34 @@ fn without_live_state(engine: &Engine) -> serde_json::Value {
     for live in ["polls", "mode", "state"] {
         fields.remove(live).unwrap();
     }
+    // Polls bound when a join phase began, and so how long it was.
+    let counters = answers.pointer_mut("/counters").unwrap();
+    for bounded in ["phases", "phases_unmeasured", "rebalance_duration"] {
+        counters.as_object_mut().unwrap().remove(bounded).unwrap();
+    }
+    let mut episodes = serde_json::to_value(engine.answers().episodes).unwrap();
+    let closed = episodes["closed"].as_array().map_or(0, Vec::len);
+    let of_closed = (0..closed).map(|place| format!("/closed/{place}"));
+    for place in of_closed.chain(["/open".to_owned()]) {
+        if let Some(episode) = episodes.pointer_mut(&place).and_then(|e| e.as_object_mut()) {
+            episode.remove("polled").unwrap();
+        }
+    }
+    answers["episodes"] = episodes;
     answers
+}
+
+/// What changed, without what polls may bound.
+fn names_of(changes: &[Change]) -> Vec<String> {
+    let name = |change: &Change| match change {
+        Change::Opened(episode) => format!("opened {} {:?}", episode.id, episode.contributing),
+        Change::Closed(episode) => format!(
+            "closed {} {:?} {:?} {:?}",
+            episode.id, episode.outcome, episode.contributing, episode.departures
+        ),
+        other => format!("{other:?}"),
+    };
+    changes.iter().map(name).collect()
 }
 
 /// While the records are read, polls say what the group does at this moment and nothing
@@ -111,8 +139,8 @@ fn polls_decide_nothing_but_the_live_state() {
         let (mut plain, mut polled) = (Engine::new(), Engine::new());
         for step in &steps {
             let Step::Input(input) = step else { continue };
-            let changes = format!("{:?}", plain.apply(input));
-            assert_eq!(format!("{:?}", polled.apply(input)), changes);
+            let (told, changes) = (polled.apply(input), plain.apply(input));
+            assert_eq!(names_of(&told), names_of(&changes));
             for _ in 0..draw(4) {
                 let Some(Step::Input(poll)) = polls[draw(polls.len())].last() else {
                     panic!("a poll is an input");

@@ -46,6 +46,29 @@ fn rule_6_record_without_effect() {
     );
 }
 
+/// Rule 7 proves nothing about members that come back without a claim: who was told, if
+/// only of nothing, would have an empty one.
+#[test]
+fn rule_7_is_no_proof_where_nobody_remembers_the_round() {
+    check(
+        "0.0 ends
+         1.0 group 1 sessioned a | a: claim=none | b: claim=none
+         1.1 group 2 sessioned a | a: claim=none | b: claim=none | c: claim=none
+         1.2 ends
+         2.0 group 3 sessioned a | a: claim=- | b: claim=- | c: claim=-
+         2.5 ends
+         2.6 show",
+        "incarnation 1 from generation 1
+         gen 1 unknown by rule 8
+         gen 2 completed by rule 3
+         stable 3 sessioned led by a
+         a owns
+         b owns
+         c owns
+         counted completed=1 unknown=1",
+    );
+}
+
 /// Rule 4: an eager round has no claims; a status with its generation proves it. The
 /// verdict waits for the barrier.
 #[test]
@@ -89,6 +112,7 @@ fn rules_1_2_and_7() {
          1.0 group 1 sessioned a | a: claim=- | b: claim=-
          2.0 group 2 sessioned a err=1 | a: claim=-
          3.0 group 3 empty
+         3.4 ends
          3.5 show",
         "incarnation 1 from generation 1
          gen 1 completed by rule 7

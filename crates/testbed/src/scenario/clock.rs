@@ -73,7 +73,7 @@ fn gone(
     })?;
     owned_after(stage, "its work is handed out", (ITEMS, before))?;
     let episode = ExpectedEpisode::of(cause, Some(BEHIND));
-    let truth = stage.end(episode.with(&[Cause::DelayExpired]))?;
+    let truth = stage.end_parked(episode.with(&[Cause::DelayExpired]))?;
     // The one that was killed comes back after its work was handed out, and still in time to
     // be its successor.
     let successor = (how == DepartureHow::Crashed).then_some(BEHIND);

@@ -124,7 +124,11 @@ fn away_and_killed(
         members(truth, 2, generation)
     })?;
     owned_after(stage, &step, (ITEMS, before))?;
-    stage.end(episode)?;
+    if episode.contributing.contains(&Cause::DelayExpired) {
+        stage.end_parked(episode)?;
+    } else {
+        stage.end(episode)?;
+    }
     stage.departed(victim, DepartureHow::Crashed, None);
     for (worker, work) in &owned {
         handed_out_again(stage, worker, work)?;
@@ -207,7 +211,7 @@ pub(super) fn moved(stage: &mut Stage) -> anyhow::Result<()> {
     owned_after(stage, step, (ITEMS + 4, &before))?;
     let lost = ExpectedEpisode::of(Cause::WorkerLost, Some(&victim));
     let lost = lost.with(&[Cause::DelayExpired]);
-    stage.end(lost.perhaps(&[Cause::CoordinatorMoved]))?;
+    stage.end_parked(lost.perhaps(&[Cause::CoordinatorMoved]))?;
     stage.departed(&victim, DepartureHow::Crashed, None);
     handed_out_again(stage, &victim, &owns)?;
     both_brokers(stage, &gone)?;

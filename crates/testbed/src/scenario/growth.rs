@@ -126,7 +126,11 @@ pub(super) fn all_restarted(stage: &mut Stage) -> anyhow::Result<()> {
 }
 
 /// What of these items such a worker is the first to own.
-fn first_owned(generations: &[TruthGeneration], items: &Work, by: impl Fn(&str) -> bool) -> Work {
+pub(super) fn first_owned(
+    generations: &[TruthGeneration],
+    items: &Work,
+    by: impl Fn(&str) -> bool,
+) -> Work {
     let (mut open, mut found) = (items.clone(), Work::default());
     for member in generations
         .iter()

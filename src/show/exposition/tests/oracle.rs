@@ -1,5 +1,7 @@
 //! The same snapshot, written by the `prometheus-client` crate.
 
+use std::collections::HashMap;
+
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, prometheus_text, text};
 use prometheus_client::metrics::MetricType as TheirType;
@@ -8,7 +10,7 @@ use prometheus_client::registry::{Registry, Unit};
 
 use crate::show::catalog::{Family, MetricType};
 use crate::show::exposition::Format;
-use crate::show::families::{Snapshot, Value};
+use crate::show::families::{Histogram, Snapshot, Value};
 
 type Labels = Vec<(String, String)>;
 
@@ -63,6 +65,12 @@ impl Collector for Copy {
             for (labels, value) in series {
                 let mut one = metric.encode_family(labels)?;
                 let none: Option<&Exemplar<Labels, f64>> = None;
+                if let Value::Histogram(histogram) = value {
+                    let buckets = apart(histogram);
+                    let none: Option<&HashMap<usize, Exemplar<Labels, f64>>> = None;
+                    one.encode_histogram(histogram.sum, histogram.count, &buckets, none)?;
+                    continue;
+                }
                 match (family.kind, number(value)) {
                     (MetricType::Counter, value) => one.encode_counter(&value, none)?,
                     (MetricType::Info, _) => one.encode_info(&Labels::new())?,
@@ -72,6 +80,16 @@ impl Collector for Copy {
         }
         Ok(())
     }
+}
+
+/// Their buckets hold what lies between two edges.
+fn apart(histogram: &Histogram) -> Vec<(f64, u64)> {
+    let mut below = 0;
+    let edges = histogram.buckets.iter().copied();
+    edges
+        .chain([(f64::MAX, histogram.count)])
+        .map(|(edge, cumulative)| (edge, cumulative - std::mem::replace(&mut below, cumulative)))
+        .collect()
 }
 
 fn number(value: &Value) -> f64 {

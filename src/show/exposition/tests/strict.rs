@@ -1,5 +1,5 @@
 //! A parser that takes OpenMetrics 1.0 by its word, as far as we write it: gauges,
-//! counters, infos, statesets. Written from the specification, not from the encoder.
+//! counters, histograms, infos, statesets. Written from the specification, not from the encoder.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -94,6 +94,11 @@ fn take_sample(line: &str, family: &Family) -> Result<(String, f64), String> {
         "counter" => "_total",
         "info" => "_info",
         "gauge" | "stateset" => "",
+        // One family has samples of three names.
+        "histogram" => ["_bucket", "_sum", "_count"]
+            .into_iter()
+            .find(|suffix| rest == *suffix)
+            .unwrap_or("_bucket"),
         other => return Err(format!("type {other} is not written by us")),
     };
     if rest != suffix {
@@ -107,6 +112,15 @@ fn take_sample(line: &str, family: &Family) -> Result<(String, f64), String> {
     let number: f64 = value.parse().map_err(|_| format!("no value: {value}"))?;
     if kind == "counter" && (number < 0.0 || number.is_nan()) {
         return Err(format!("counter {name} is negative"));
+    }
+    if suffix == "_bucket" {
+        let edge = labels
+            .get("le")
+            .ok_or_else(|| format!("{name} has no edge"))?;
+        let is_float = edge == "+Inf" || (edge.contains('.') && edge.parse::<f64>().is_ok());
+        if !is_float {
+            return Err(format!("edge {edge} of {name} is not written as a float"));
+        }
     }
     if kind == "info" && value != "1" {
         return Err(format!("info {name} is not 1"));

@@ -177,7 +177,11 @@ fn rule_5_quiet(record: &GroupSnapshot, quiet_until: Option<EventTime>) -> Optio
 
 fn rule_7_nothing_to_apply(round: &Round, record: &GroupSnapshot) -> Option<(Outcome, Rule)> {
     let nothing = !record.members.iter().any(|member| member.has_deltas());
-    (nothing && round.stayed.contains(&true))
+    // A fresh process that was told, if only of nothing, comes back with an empty claim.
+    let forgot =
+        |(member, dropped): (&Arc<Member>, &bool)| *dropped && member.claim == Claim::Nothing;
+    let untold = record.members.iter().zip(&round.dropped).any(forgot);
+    (nothing && !untold && round.stayed.contains(&true))
         .then_some((Outcome::Completed, Rule::R7NothingToApply))
 }
 

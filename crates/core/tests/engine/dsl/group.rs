@@ -98,6 +98,8 @@ struct MemberSpec {
     name: String,
     url: String,
     host: String,
+    /// What it had read of the config topic, where that is not what the round was made from.
+    config_offset: Option<i64>,
     claim: Option<String>,
     add: String,
     rev: String,
@@ -116,6 +118,7 @@ impl MemberSpec {
             name: name.to_owned(),
             url: field("url=").unwrap_or_else(|| format!("http://{worker}:8083/")),
             host: field("host=").unwrap_or_else(|| "192.0.2.1".to_owned()),
+            config_offset: field("off=").map(|offset| offset.parse().unwrap()),
             claim: field("claim="),
             add: field("add=").unwrap_or_default(),
             rev: field("rev=").unwrap_or_default(),
@@ -143,7 +146,7 @@ impl MemberSpec {
         encode::subscription(&SubscriptionSpec {
             version: round.version,
             url: &self.url,
-            config_offset: round.config_offset,
+            config_offset: self.config_offset.unwrap_or(round.config_offset),
             claim: claim.filter(|_| round.version > 0),
         })
         .unwrap()

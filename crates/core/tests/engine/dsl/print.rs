@@ -2,13 +2,13 @@
 
 use std::fmt::Write as _;
 
-use evenkeel_core::answers::Answers;
+use evenkeel_core::answers::{Answers, Outcome};
 use evenkeel_core::engine::{Change, Engine};
 use evenkeel_core::facts::time::EventTime;
 
 use super::BASE_MS;
 
-fn seconds(at: EventTime) -> String {
+pub(super) fn seconds(at: EventTime) -> String {
     let text = format!("{:.3}", (at.0 - BASE_MS) as f64 / 1000.0);
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
@@ -47,7 +47,8 @@ pub(super) fn print_change(out: &mut String, engine: &Engine, change: &Change) {
             .unwrap();
         }
         Change::Deleted => writeln!(out, "deleted").unwrap(),
-        Change::CaughtUp { .. } => {}
+        // Told by `story` lines.
+        Change::CaughtUp { .. } | Change::Opened(_) | Change::Closed(_) => {}
     }
 }
 
@@ -126,12 +127,16 @@ pub(super) fn print_answers(out: &mut String, answers: &Answers) {
     }
     let counters = &answers.counters;
     let mut counted: Vec<String> = Vec::new();
-    counted.extend(
-        counters
+    for outcome in Outcome::ALL {
+        let of_it = counters
             .generations
             .iter()
-            .map(|(k, v)| format!("{}={v}", k.label())),
-    );
+            .filter(|((_, o), _)| *o == outcome);
+        let sum: u64 = of_it.map(|(_, count)| count).sum();
+        if sum > 0 {
+            counted.push(format!("{}={sum}", outcome.label()));
+        }
+    }
     counted.extend(
         counters
             .revocations

@@ -1,12 +1,17 @@
 //! The sidecars of a stage: how each is started, and which of them are compared.
 
 use std::path::Path;
+use std::time::Duration;
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 
 use super::Stage;
 use crate::group::Group;
 use crate::scenario::agent::{Agent, Told};
+use crate::wait::wait_until;
+
+/// Longest start of a sidecar on a loaded machine.
+const LISTENS_MAX: Duration = Duration::from_secs(15);
 
 impl Stage {
     /// Starts one more sidecar.
@@ -49,6 +54,11 @@ impl Stage {
             places,
             None,
         )?;
+        // Answers are asked for as soon as it is here, whatever its brokers do.
+        wait_until(&format!("{name} to listen"), LISTENS_MAX, || {
+            ensure!(agent.status("/livez")? == 200, "{name} does not listen");
+            Ok(Some(()))
+        })?;
         self.agents.push(agent);
         Ok(())
     }

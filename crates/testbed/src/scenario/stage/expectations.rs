@@ -82,6 +82,27 @@ impl Stage {
         Ok(truth)
     }
 
+    /// Ends a step in which every delay was for lost work.
+    ///
+    /// # Errors
+    /// As [`Stage::end`]; when there was no delay.
+    pub fn end_parked(&mut self, episode: ExpectedEpisode) -> anyhow::Result<TruthLog> {
+        let open = self.step.as_ref().context("no step has begun")?;
+        let (from, step) = (open.generations, open.name.clone());
+        let truth = self.end(episode)?;
+        let new = truth.generations.iter().skip(from);
+        let delayed = new.filter(|generation| leaves_more(generation).1.is_some());
+        let deadlines = delayed.map(|delayed| ExpectedDeadline {
+            generation: delayed.generation,
+            reason: DelayReason::Lost,
+            step: step.clone(),
+        });
+        let before = self.expected.deadlines.len();
+        self.expected.deadlines.extend(deadlines);
+        ensure!(self.expected.deadlines.len() > before, "{step}: no delay");
+        Ok(truth)
+    }
+
     /// Ends a step in which the group did not rebalance.
     ///
     /// # Errors

@@ -100,3 +100,41 @@ fn a_group_whose_name_begins_alike_is_another() {
     check("Stabilized group c-src generation 1 with 1 members.", None);
     check("Stabilized group xc generation 1 with 1 members.", None);
 }
+
+#[test]
+fn the_java_coordinator_deletes_a_group_without_its_name() {
+    let line = |at: u32, class: &str, message: &str| {
+        format!(
+            "2026-11-30 02:21:{at},000 INFO org.apache.kafka.coordinator.group.{class} [thread] \
+             [GroupCoordinator id=1 topic=__consumer_offsets partition={message}"
+        )
+    };
+    let empty = "0] Group c with generation 8 is now empty.";
+    let cleaned =
+        "0] Generated 1 tombstone records while cleaning up group metadata in 2 milliseconds.";
+    let elsewhere =
+        "1] Generated 1 tombstone records while cleaning up group metadata in 2 milliseconds.";
+    let joined = "0] Preparing to rebalance group c in state PreparingRebalance with old generation 8 \
+                  (reason: Adding new member m).";
+    let removed = |lines: &[(&str, &str)]| {
+        let numbered = lines.iter().zip(10..);
+        let log: Vec<String> = numbered
+            .map(|((class, message), at)| line(at, class, message))
+            .collect();
+        let events = parse("b", &log.join("\n"), "c").into_iter();
+        events
+            .filter(|event| event.what == What::GroupRemoved)
+            .count()
+    };
+    let (manager, shard) = ("GroupMetadataManager", "GroupCoordinatorShard");
+    assert_eq!(
+        removed(&[(manager, empty), (shard, cleaned), (shard, cleaned)]),
+        1
+    );
+    assert_eq!(removed(&[(manager, empty), (shard, elsewhere)]), 0);
+    assert_eq!(removed(&[(shard, cleaned)]), 0);
+    assert_eq!(
+        removed(&[(manager, empty), (manager, joined), (shard, cleaned)]),
+        0
+    );
+}

@@ -1,0 +1,322 @@
+//! D6: who left, how, and who came in its place.
+//!
+//! How, the first rule that applies:
+//! 1. *graceful*: it wrote that it stopped everything that can write so.
+//! 2. *graceful*: it stopped part of it, and was gone before a session could have ended: the
+//!    rest did not heed the stop.
+//! 3. *cut_short*: it stopped part of it, and was gone a session later.
+//! 4. *crashed*: it wrote nothing, and left something behind as running.
+//! 5. *unresponsive*: a process of the same address comes back with a claim. Until then, or
+//!    for `limits::DEPARTURE_WINDOW_MS`, a crash is not settled.
+//! 6. *unknown*: it had nothing that could write.
+//!
+//! A stop that the config topic explains (tasks written anew, a connector deleted) is no
+//! evidence. Where several members advertise one address, nothing is said of how.
+//!
+//! The successor, among fresh members (without a claim), while work of the departed is lost
+//! or within the window, the first rule that applies:
+//! 1. the same address; 2. the same client host, where nobody else is on it;
+//! 3. the only newcomer beside the only departed without a successor.
+//! 4. Who comes back with a claim is no successor but the same process.
+
+mod rules;
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::answers::{DepartureAnswer, DepartureHow};
+use crate::facts::ids::Kind;
+use crate::facts::observation::{Claim, Member};
+use crate::facts::time::EventTime;
+use crate::limits::{DEPARTURE_WINDOW_MS, DEPARTURES_OPEN_MAX};
+use crate::story::steps::Turn;
+use crate::story::switches::StoryRule;
+
+/// Departures that are not settled, or may still find a successor.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Departures {
+    open: Vec<Departure>,
+    next: u64,
+}
+
+/// One departure.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Departure {
+    /// Its number in this engine.
+    pub key: u64,
+    /// The member id.
+    pub member: Arc<str>,
+    /// The worker.
+    pub worker: Arc<str>,
+    /// Where it connected from.
+    pub host: Arc<str>,
+    /// How it left, as far as it is known.
+    pub how: DepartureHow,
+    /// Whether that is settled.
+    pub settled: bool,
+    /// What says so.
+    pub evidence: String,
+    /// The first generation without it.
+    pub generation: i32,
+    /// When that was recorded.
+    pub recorded: EventTime,
+    /// The end of that join phase.
+    pub gone_by: EventTime,
+    /// When its last stop was written, on the coordinator's clock.
+    pub stopped: Option<EventTime>,
+    /// Its session timeout.
+    pub session_timeout_ms: i32,
+    /// Connectors and tasks it had.
+    pub owned: (u32, u32),
+    /// Whether it happened while the agent watched.
+    pub live: bool,
+    /// Who came in its place, and in which generation.
+    pub successor: Option<Successor>,
+}
+
+/// Who came in a departed worker's place.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Successor {
+    /// Its member id.
+    pub member: Arc<str>,
+    /// Its worker.
+    pub worker: Arc<str>,
+    /// The first generation with it.
+    pub generation: i32,
+    /// Whether it is the same process, back with its claim.
+    pub same: bool,
+}
+
+/// What a newcomer is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Arrival {
+    /// Nobody knows it.
+    New,
+    /// It takes the place of a departed worker.
+    Successor(u64),
+    /// It is a departed process, back with its claim.
+    Returned(u64),
+}
+
+/// What a step changed.
+#[derive(Debug, Default)]
+pub struct Moves {
+    /// Who left, by key.
+    pub left: Vec<u64>,
+    /// Who came, and what each of them is.
+    pub came: Vec<(Arc<Member>, Arrival)>,
+    /// Departures that are settled now.
+    pub settled: Vec<Departure>,
+    /// Departures of which more is known now.
+    pub changed: Vec<Departure>,
+}
+
+// === impl Departures ===
+
+impl Departures {
+    /// Takes a step: who left, who came.
+    pub fn judge(&mut self, turn: &Turn<'_>) -> Moves {
+        let mut moves = Moves::default();
+        for (place, member) in turn.leavers() {
+            let departure = self.departure(turn, place, member);
+            moves.left.push(departure.key);
+            if departure.settled {
+                moves.settled.push(departure.clone());
+            }
+            self.open.push(departure);
+        }
+        let newcomers: Vec<&Arc<Member>> = turn.newcomers().collect();
+        for member in &newcomers {
+            let arrival = self.arrival(turn, member, newcomers.len(), &mut moves);
+            moves.came.push((Arc::clone(member), arrival));
+        }
+        while self.open.len() > DEPARTURES_OPEN_MAX {
+            let mut oldest = self.open.remove(0);
+            if !std::mem::replace(&mut oldest.settled, true) {
+                moves.settled.push(oldest);
+            }
+        }
+        moves
+    }
+
+    fn departure(&mut self, turn: &Turn<'_>, place: usize, member: &Member) -> Departure {
+        self.next = self.next.saturating_add(1);
+        let held = turn.held(place, member);
+        let of = |kind| held.iter().filter(|item| item.kind() == kind).count();
+        let count = |kind| u32::try_from(of(kind)).unwrap_or(u32::MAX);
+        let verdict = rules::how(turn, place, member, &held);
+        Departure {
+            key: self.next,
+            member: Arc::clone(&member.id),
+            worker: Arc::clone(&member.worker),
+            host: Arc::clone(&member.client_host),
+            settled: matches!(verdict.how, DepartureHow::Graceful | DepartureHow::CutShort)
+                || verdict.shared,
+            how: verdict.how,
+            evidence: verdict.evidence,
+            generation: turn.generation(),
+            recorded: turn.step.recorded,
+            gone_by: turn.step.join_ended,
+            stopped: verdict.stopped,
+            session_timeout_ms: member.session_timeout_ms,
+            owned: (count(Kind::Connector), count(Kind::Task)),
+            live: turn.step.live,
+            successor: None,
+        }
+    }
+
+    fn arrival(
+        &mut self,
+        turn: &Turn<'_>,
+        member: &Arc<Member>,
+        newcomers: usize,
+        moves: &mut Moves,
+    ) -> Arrival {
+        let found = if matches!(member.claim, Claim::Items(_)) {
+            let same = |departed: &&mut Departure| {
+                departed.successor.is_none() && departed.worker == member.worker
+            };
+            if !turn.on(StoryRule::Departure(5)) || !turn.on(StoryRule::Successor(4)) {
+                return Arrival::New;
+            }
+            self.open.iter_mut().rev().find(same)
+        } else {
+            self.place_taken(turn, member, newcomers)
+        };
+        let Some(departed) = found else {
+            return Arrival::New;
+        };
+        let returned = matches!(member.claim, Claim::Items(_));
+        departed.successor = Some(Successor {
+            member: Arc::clone(&member.id),
+            worker: Arc::clone(&member.worker),
+            generation: turn.generation(),
+            same: returned,
+        });
+        if returned && !departed.settled {
+            departed.how = DepartureHow::Unresponsive;
+            departed.evidence = format!(
+                "it came back in generation {} with its claim: the process had lived on",
+                turn.generation()
+            );
+        }
+        if !std::mem::replace(&mut departed.settled, true) {
+            moves.settled.push(departed.clone());
+        }
+        moves.changed.push(departed.clone());
+        if returned {
+            Arrival::Returned(departed.key)
+        } else {
+            Arrival::Successor(departed.key)
+        }
+    }
+
+    fn place_taken(
+        &mut self,
+        turn: &Turn<'_>,
+        member: &Member,
+        newcomers: usize,
+    ) -> Option<&mut Departure> {
+        let vacant: Vec<usize> = (0..self.open.len())
+            .filter(|place| self.open.get(*place).is_some_and(|d| d.successor.is_none()))
+            .collect();
+        let find = |is: &dyn Fn(&Departure) -> bool| {
+            let mut newest_first = vacant.iter().rev().copied();
+            newest_first.find(|place| self.open.get(*place).is_some_and(is))
+        };
+        let alone = || {
+            let on_host = |other: &&Arc<Member>| other.client_host == member.client_host;
+            turn.now().iter().filter(on_host).count() == 1
+        };
+        let by_address = || find(&|departed| departed.worker == member.worker);
+        let by_host = || find(&|departed| departed.host == member.client_host).filter(|_| alone());
+        let by_number = || match vacant.as_slice() {
+            [only] if newcomers == 1 => Some(*only),
+            _ => None,
+        };
+        let place = Some(())
+            .filter(|()| turn.on(StoryRule::Successor(1)))
+            .and_then(|()| by_address())
+            .or_else(|| by_host().filter(|_| turn.on(StoryRule::Successor(2))))
+            .or_else(|| by_number().filter(|_| turn.on(StoryRule::Successor(3))))?;
+        self.open.get_mut(place)
+    }
+
+    /// Time has passed up to `until`: settles what was not contradicted, and forgets what is
+    /// over. `lost` says whether work of a member is still lost.
+    pub fn expire(&mut self, until: EventTime, lost: impl Fn(&str) -> bool) -> Vec<Departure> {
+        let mut settled = Vec::new();
+        self.open.retain_mut(|departed| {
+            let over = until.since_ms(departed.recorded) >= DEPARTURE_WINDOW_MS
+                && (departed.successor.is_some() || !lost(&departed.member));
+            if over && !std::mem::replace(&mut departed.settled, true) {
+                settled.push(departed.clone());
+            }
+            !over
+        });
+        settled
+    }
+
+    /// The departure of this key, while it is remembered.
+    #[must_use]
+    pub fn get(&self, key: u64) -> Option<&Departure> {
+        self.open.iter().find(|departed| departed.key == key)
+    }
+
+    /// Whether a member took the place of another.
+    #[must_use]
+    pub fn is_successor(&self, member: &str, of: &str) -> bool {
+        self.open.iter().any(|departed| {
+            &*departed.member == of
+                && departed
+                    .successor
+                    .as_ref()
+                    .is_some_and(|successor| &*successor.member == member)
+        })
+    }
+
+    /// Those of the last minutes.
+    pub fn recent(&self) -> impl Iterator<Item = &Departure> {
+        self.open.iter()
+    }
+
+    /// Forgets all: the log is another one.
+    pub fn clear(&mut self) {
+        self.open.clear();
+    }
+}
+
+// === impl Departure ===
+
+impl Departure {
+    /// As it is shown.
+    #[must_use]
+    pub fn answer(&self) -> DepartureAnswer {
+        let session_ms = i64::from(self.session_timeout_ms);
+        // A member lives at most a session beyond its last heartbeat; how often it sends
+        // them no record says, but never less often than three times a session.
+        let died = (self.gone_by.plus_ms(-session_ms), self.gone_by);
+        let silent = matches!(self.how, DepartureHow::Crashed);
+        DepartureAnswer {
+            worker: Arc::clone(&self.worker),
+            how: self.how,
+            settled: self.settled,
+            evidence: self.evidence.clone(),
+            generation: self.generation,
+            gone_by: self.gone_by,
+            died_between: silent.then_some(died),
+            owned: self.owned,
+            successor: self
+                .successor
+                .as_ref()
+                .filter(|successor| !successor.same)
+                .map(|successor| (Arc::clone(&successor.worker), successor.generation)),
+            returned: self
+                .successor
+                .as_ref()
+                .filter(|successor| successor.same)
+                .map(|successor| successor.generation),
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! How a member left: small functions of what its worker wrote.
+
+use crate::answers::DepartureHow;
+use crate::facts::ids::{Kind, WorkItem};
+use crate::facts::observation::{Member, RunState};
+use crate::facts::time::EventTime;
+use crate::story::config_log::What;
+use crate::story::steps::Turn;
+use crate::story::switches::StoryRule;
+
+/// What is said of a departure at its barrier.
+pub(super) struct Verdict {
+    pub(super) how: DepartureHow,
+    pub(super) evidence: String,
+    /// The last stop that it wrote, on the coordinator's clock.
+    pub(super) stopped: Option<EventTime>,
+    /// Whether several members advertise its address, so that nothing can be said.
+    pub(super) shared: bool,
+}
+
+/// What the worker wrote of what it had.
+#[derive(Default)]
+struct Written {
+    /// Items whose stop it wrote.
+    stopped: usize,
+    /// Items that it left behind as running, or paused.
+    running: usize,
+    /// The last of the stops.
+    last: Option<EventTime>,
+}
+
+pub(super) fn how(turn: &Turn<'_>, place: usize, member: &Member, held: &[WorkItem]) -> Verdict {
+    let shared = turn
+        .step
+        .before
+        .as_deref()
+        .is_some_and(|before| before.shares_worker(&member.worker));
+    if shared {
+        return Verdict {
+            how: DepartureHow::Unknown,
+            evidence: "several members advertise its address".to_owned(),
+            stopped: None,
+            shared,
+        };
+    }
+    let written = written(turn, place, member, held);
+    let all = written.stopped.saturating_add(written.running);
+    let (how, evidence) = rule_1_all(turn, &written)
+        .or_else(|| rule_2_part_at_once(turn, member, &written, all))
+        .or_else(|| rule_3_part_later(turn, member, &written, all))
+        .or_else(|| rule_4_nothing(turn, &written))
+        .unwrap_or_else(|| rule_6_no_evidence(turn));
+    Verdict {
+        how,
+        evidence,
+        stopped: written.last,
+        shared,
+    }
+}
+
+fn written(turn: &Turn<'_>, place: usize, member: &Member, held: &[WorkItem]) -> Written {
+    let mut written = Written::default();
+    let Some(before) = turn.step.before.as_deref() else {
+        return written;
+    };
+    let from = if turn.got(place) {
+        before.generation
+    } else {
+        i32::MIN
+    };
+    for item in held.iter().filter(|item| !is_explained(turn, **item)) {
+        let last = turn
+            .statuses
+            .by(
+                *item,
+                &member.worker,
+                i32::MIN..=before.generation,
+                &turn.life_before(),
+            )
+            .next_back();
+        match last.map(|last| (last.state, last)) {
+            Some((RunState::Unassigned, last)) if last.generation >= from => {
+                written.stopped = written.stopped.saturating_add(1);
+                let at = last.recorded.map(|at| turn.placed(&member.worker, at));
+                written.last = written.last.max(at);
+            }
+            Some((
+                RunState::Running | RunState::Paused | RunState::Stopped | RunState::Restarting,
+                _,
+            )) => written.running = written.running.saturating_add(1),
+            // What failed, or never started, writes nothing when it stops.
+            _ => {}
+        }
+    }
+    written
+}
+
+/// Whether the item was to stop whether or not its worker did.
+fn is_explained(turn: &Turn<'_>, item: WorkItem) -> bool {
+    turn.changes()
+        .filter(|change| change.connector == item.connector)
+        .any(|change| match change.what {
+            What::Committed { .. } => item.kind() == Kind::Task,
+            What::Deleted => true,
+            What::Created => false,
+        })
+}
+
+fn rule_1_all(turn: &Turn<'_>, written: &Written) -> Option<(DepartureHow, String)> {
+    let all = written.stopped > 0 && written.running == 0;
+    (all && turn.on(StoryRule::Departure(1))).then(|| {
+        let evidence = format!(
+            "it wrote the stop of all {} it had running",
+            written.stopped
+        );
+        (DepartureHow::Graceful, evidence)
+    })
+}
+
+fn rule_2_part_at_once(
+    turn: &Turn<'_>,
+    member: &Member,
+    written: &Written,
+    all: usize,
+) -> Option<(DepartureHow, String)> {
+    let silent_ms = turn.step.join_ended.since_ms(written.last?);
+    (silent_ms < session_least_ms(member) && turn.on(StoryRule::Departure(2))).then(|| {
+        let evidence = format!(
+            "it wrote the stop of {} of {all}, and was gone {silent_ms} ms after the last",
+            written.stopped
+        );
+        (DepartureHow::Graceful, evidence)
+    })
+}
+
+fn rule_3_part_later(
+    turn: &Turn<'_>,
+    member: &Member,
+    written: &Written,
+    all: usize,
+) -> Option<(DepartureHow, String)> {
+    let silent_ms = turn.step.join_ended.since_ms(written.last?);
+    (silent_ms >= session_least_ms(member) && turn.on(StoryRule::Departure(3))).then(|| {
+        let evidence = format!(
+            "it wrote the stop of {} of {all}, and was gone {silent_ms} ms after the last: \
+             its session of {} ms ended",
+            written.stopped, member.session_timeout_ms
+        );
+        (DepartureHow::CutShort, evidence)
+    })
+}
+
+fn rule_4_nothing(turn: &Turn<'_>, written: &Written) -> Option<(DepartureHow, String)> {
+    (written.running > 0 && turn.on(StoryRule::Departure(4))).then(|| {
+        let evidence = format!(
+            "it wrote nothing, and left {} behind as running",
+            written.running
+        );
+        (DepartureHow::Crashed, evidence)
+    })
+}
+
+fn rule_6_no_evidence(turn: &Turn<'_>) -> (DepartureHow, String) {
+    let evidence = if turn.statuses_known {
+        "it had nothing that writes when it stops"
+    } else {
+        "the status topic is not read"
+    };
+    if turn.on(StoryRule::Departure(6)) {
+        (DepartureHow::Unknown, evidence.to_owned())
+    } else {
+        (DepartureHow::Crashed, evidence.to_owned())
+    }
+}
+
+/// The shortest time after its last sign of life in which a member's session can end: it
+/// sends a heartbeat at least three times a session (`ConsumerConfig`'s advice, and the
+/// ratio of the defaults).
+fn session_least_ms(member: &Member) -> i64 {
+    i64::from(member.session_timeout_ms).saturating_mul(2) / 3
+}

@@ -1,0 +1,369 @@
+//! D8: what a person calls a rebalance, one stretch of unrest over one or more generations.
+//!
+//! An episode opens with a record when none is open, and stays open while
+//! 1. members that were told to stop something have not joined again,
+//! 2. a scheduled delay runs,
+//! 3. the newest record carries an error,
+//! 4. workers have not said what became of work that they were told to start,
+//! 5. a new connector has not committed its tasks.
+//!
+//! It closes
+//! 6. *settled*, at the instant at which the last of these was done, if that is before the
+//!    first sign of the next round;
+//! 7. *unresolved*, when something is pending, nothing is scheduled, and nothing moved for
+//!    `limits::UNRESOLVED_MS`;
+//! 8. *group_gone*, with a record without members, or when the group is deleted.
+
+mod awaited;
+mod rounds;
+mod show;
+mod stretch;
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::answers::{Cause, DepartureAnswer, EpisodeAnswer, EpisodeOutcome, Outcome};
+use crate::facts::ids::WorkItem;
+use crate::facts::time::EventTime;
+use crate::limits::{EPISODES_SHOWN_MAX, UNRESOLVED_MS};
+use crate::story::causes::Causes;
+use crate::story::departures::Departure;
+use crate::story::losses::Ended;
+use crate::story::skew::Skews;
+use crate::story::status_log::StatusLog;
+use crate::story::steps::Turn;
+use crate::story::switches::{StoryRule, Switches};
+use awaited::Awaited;
+pub use rounds::{PhaseSeen, RoundEntry};
+use stretch::Stretches;
+
+/// The episode that is open, and the last that closed.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Episodes {
+    open: Option<Episode>,
+    closed: VecDeque<Arc<EpisodeAnswer>>,
+}
+
+/// One episode.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Episode {
+    id: String,
+    began: EventTime,
+    whole: bool,
+    causes: Causes,
+    generations: u64,
+    first: i32,
+    last: i32,
+    rounds: VecDeque<RoundEntry>,
+    departures: Vec<Departure>,
+    lost: rounds::LostTally,
+    stretches: Stretches,
+    awaited: Awaited,
+    follow_up: bool,
+    mismatch: bool,
+    /// Until when a scheduled delay runs.
+    deadline: Option<EventTime>,
+    /// When the newest record was written.
+    recorded: EventTime,
+    follows: Option<String>,
+}
+
+/// The first sign of a round in the logs, and when polls saw it begin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sign {
+    /// When it is known to have begun at the latest.
+    pub at: EventTime,
+    /// Whether something in the logs dates it: a config record, a stop, a deadline.
+    pub dated: bool,
+    /// When its join phase ended.
+    pub join_ended: EventTime,
+    /// Between which instants this agent's polls saw it begin.
+    pub polled: Option<(EventTime, EventTime)>,
+}
+
+/// What closing an episode, or a round of it, tells the counters.
+#[derive(Debug, Clone)]
+pub struct Closed {
+    /// As it is shown from now on.
+    pub answer: Arc<EpisodeAnswer>,
+    /// The phases of its last round.
+    pub phases: Vec<PhaseSeen>,
+}
+
+// === impl Episodes ===
+
+impl Episodes {
+    /// Takes a step that was judged: opens an episode, or goes on with the one that is open,
+    /// which must have been closed before if it was over by then.
+    pub fn judge(
+        &mut self,
+        turn: &Turn<'_>,
+        causes: &Causes,
+        left: Vec<Departure>,
+        sign: Sign,
+        lost: usize,
+    ) {
+        let follows = || {
+            let last = self.closed.back()?;
+            (last.outcome == Some(EpisodeOutcome::Unresolved)).then(|| last.id.clone())
+        };
+        let follows = follows();
+        let episode = self
+            .open
+            .get_or_insert_with(|| Episode::begin(turn, sign, follows));
+        episode.take(turn, causes, sign);
+        episode.departures.extend(left);
+        episode.bound_departures();
+        episode.lost.begin(lost);
+    }
+
+    /// Closes the open episode if it was over by `until`, on the coordinator's clock.
+    pub fn close_by(&mut self, until: EventTime, show: &Shown<'_>) -> Option<Closed> {
+        let episode = self.open.as_mut()?;
+        let (at, outcome) = episode.over_by(until, show.switches)?;
+        self.close(at, outcome, show)
+    }
+
+    /// Closes the open episode: the group has no members any more.
+    pub fn group_gone(&mut self, at: EventTime, show: &Shown<'_>) -> Option<Closed> {
+        self.open.as_ref()?;
+        if !show.switches.on(StoryRule::Episode(8)) {
+            return None;
+        }
+        self.close(at, EpisodeOutcome::GroupGone, show)
+    }
+
+    fn close(
+        &mut self,
+        at: EventTime,
+        outcome: EpisodeOutcome,
+        show: &Shown<'_>,
+    ) -> Option<Closed> {
+        let mut episode = self.open.take()?;
+        let phases = episode.finish_round(show.statuses, show.skews, show.switches);
+        let answer = Arc::new(episode.answer(Some((at, outcome)), None));
+        self.closed.push_back(Arc::clone(&answer));
+        if self.closed.len() > EPISODES_SHOWN_MAX {
+            self.closed.pop_front();
+        }
+        Some(Closed { answer, phases })
+    }
+
+    /// A status of an item was written.
+    pub fn wrote(&mut self, item: WorkItem, statuses: &StatusLog, skews: &Skews) {
+        if let Some(episode) = &mut self.open {
+            episode.awaited.wrote(item, statuses, skews);
+        }
+    }
+
+    /// More is known of a departure: it is shown wherever the departure is. The cause of an
+    /// episode that closed stays what it was.
+    pub fn settle_departure(&mut self, departure: &Departure) {
+        let cause = departure.how.cause();
+        if let Some(episode) = &mut self.open {
+            episode
+                .causes
+                .settle(departure.key, cause, &departure.evidence);
+            for round in &mut episode.rounds {
+                round
+                    .causes
+                    .settle(departure.key, cause, &departure.evidence);
+            }
+            let mut departures = episode.departures.iter_mut();
+            if let Some(known) = departures.find(|known| known.key == departure.key) {
+                *known = departure.clone();
+                return;
+            }
+        }
+        let is_it = |shown: &DepartureAnswer| {
+            shown.generation == departure.generation
+                && shown.gone_by == departure.gone_by
+                && shown.worker == departure.worker
+        };
+        let mut closed = self.closed.iter_mut().rev();
+        if let Some(closed) = closed.find(|closed| closed.departures.iter().any(is_it)) {
+            let mut departures = Arc::make_mut(closed).departures.iter_mut();
+            if let Some(shown) = departures.find(|shown| is_it(shown)) {
+                *shown = departure.answer();
+            }
+        }
+    }
+
+    /// Lost work of the open episode ended.
+    pub fn ended(&mut self, ended: &[Ended]) {
+        if let Some(episode) = &mut self.open {
+            episode.lost.end(ended);
+        }
+    }
+
+    /// A round is settled: its outcome is shown wherever the round is.
+    pub fn settled(&mut self, generation: i32, recorded: EventTime, outcome: Outcome) {
+        if let Some(episode) = &mut self.open {
+            let mut rounds = episode.rounds.iter_mut().rev();
+            let round =
+                rounds.find(|round| round.generation == generation && round.recorded == recorded);
+            if let Some(round) = round {
+                round.outcome = Some(outcome);
+                return;
+            }
+        }
+        for closed in self.closed.iter_mut().rev().take(8) {
+            let is_it = |round: &crate::answers::EpisodeRound| {
+                round.generation == generation && round.recorded == recorded
+            };
+            if closed.rounds.iter().any(is_it) {
+                let mut rounds = Arc::make_mut(closed).rounds.iter_mut();
+                if let Some(round) = rounds.find(|round| is_it(round)) {
+                    round.outcome = Some(outcome);
+                }
+                return;
+            }
+        }
+    }
+
+    /// The round whose phases are known now: the newest, once something followed it.
+    pub fn finish_round(&mut self, show: &Shown<'_>) -> Vec<PhaseSeen> {
+        match &mut self.open {
+            Some(episode) => episode.finish_round(show.statuses, show.skews, show.switches),
+            None => Vec::new(),
+        }
+    }
+
+    /// The episode that is open.
+    #[must_use]
+    pub fn open(&self) -> Option<&Episode> {
+        self.open.as_ref()
+    }
+
+    /// Those that closed, oldest first.
+    pub fn closed(&self) -> impl Iterator<Item = &Arc<EpisodeAnswer>> {
+        self.closed.iter()
+    }
+
+    /// Forgets what is open: its log is another one.
+    pub fn clear(&mut self) {
+        self.open = None;
+    }
+}
+
+/// What closing looks at.
+#[derive(Debug, Clone, Copy)]
+pub struct Shown<'a> {
+    /// What workers wrote.
+    pub statuses: &'a StatusLog,
+    /// Their clocks.
+    pub skews: &'a Skews,
+    /// Which rules are on.
+    pub switches: Switches,
+}
+
+// === impl Episode ===
+
+impl Episode {
+    fn begin(turn: &Turn<'_>, sign: Sign, follows: Option<String>) -> Self {
+        let generation = turn.generation();
+        Self {
+            id: format!("{generation}@{}", turn.step.join_ended.0),
+            began: sign.at,
+            whole: turn.step.before.is_some() || generation <= 1,
+            causes: Causes::default(),
+            generations: 0,
+            first: generation,
+            last: generation,
+            rounds: VecDeque::new(),
+            departures: Vec::new(),
+            lost: rounds::LostTally::default(),
+            stretches: Stretches::default(),
+            awaited: Awaited::default(),
+            follow_up: false,
+            mismatch: false,
+            deadline: None,
+            recorded: turn.step.recorded,
+            follows,
+        }
+    }
+
+    fn take(&mut self, turn: &Turn<'_>, causes: &Causes, sign: Sign) {
+        self.stretches.resume(sign, self.rests_from());
+        let missing = turn.step.missing.map_or(0, |missing| missing.count);
+        self.generations = self.generations.saturating_add(missing).saturating_add(1);
+        if self.rounds.is_empty() {
+            let before = i32::try_from(missing).unwrap_or(i32::MAX);
+            self.first = turn.generation().saturating_sub(before);
+        }
+        self.last = turn.generation();
+        self.causes.extend(causes);
+        self.recorded = turn.step.recorded;
+        let now = turn.step.now.as_deref();
+        let on = |number| turn.on(StoryRule::Episode(number));
+        self.follow_up = on(1) && turn.now().iter().any(|member| !member.revoked.is_empty());
+        self.mismatch = on(3) && now.is_some_and(|now| now.error.is_some());
+        let delay_ms = now.map_or(0, |now| now.delay_ms);
+        self.deadline =
+            (delay_ms > 0 && on(2)).then(|| turn.step.recorded.plus_ms(i64::from(delay_ms)));
+        self.awaited.take(turn);
+        self.rounds.push_back(RoundEntry::new(turn, causes, sign));
+        self.bound_rounds();
+    }
+
+    /// From when on it only waited for the deadline; `None` while more is pending.
+    fn rests_from(&self) -> Option<EventTime> {
+        let pending = self.follow_up || self.mismatch || !self.awaited.is_done();
+        self.deadline.filter(|_| !pending)?;
+        Some(self.awaited.last().max(self.recorded))
+    }
+
+    /// When and how it was over, if that was by `until`.
+    fn over_by(&self, until: EventTime, switches: Switches) -> Option<(EventTime, EpisodeOutcome)> {
+        let pending = self.follow_up || self.mismatch || !self.awaited.is_done();
+        let stuck = self
+            .awaited
+            .stuck(self.recorded.max(self.deadline.unwrap_or(self.recorded)))
+            .filter(|at| *at <= until && switches.on(StoryRule::Episode(7)));
+        if !pending && self.deadline.is_none() {
+            let at = self.awaited.last().max(self.recorded);
+            // A pause longer than that within the moves ended it before.
+            let stuck = stuck.filter(|stuck| *stuck < at);
+            if let Some(stuck) = stuck {
+                return Some((stuck, EpisodeOutcome::Unresolved));
+            }
+            return (at <= until && switches.on(StoryRule::Episode(6)))
+                .then_some((at, EpisodeOutcome::Settled));
+        }
+        stuck.map(|at| (at, EpisodeOutcome::Unresolved))
+    }
+
+    /// When the last of what it waited for was done, if nothing is pending.
+    #[must_use]
+    pub fn ready_at(&self) -> Option<EventTime> {
+        let pending = self.follow_up || self.mismatch || !self.awaited.is_done();
+        (!pending && self.deadline.is_none()).then(|| self.awaited.last().max(self.recorded))
+    }
+
+    /// Whether it only waits for a scheduled delay.
+    #[must_use]
+    pub fn is_parked(&self) -> bool {
+        self.rests_from().is_some()
+    }
+
+    /// Why it came about, as far as it is known.
+    #[must_use]
+    pub fn cause(&self) -> Cause {
+        self.causes.cause()
+    }
+}
+
+/// The instant after which nothing moved for too long, given the instants of all moves.
+fn stuck_after(mut moves: Vec<EventTime>, scheduled: EventTime) -> EventTime {
+    moves.sort_unstable();
+    let mut last = scheduled;
+    for at in moves {
+        if at.since_ms(last) > UNRESOLVED_MS {
+            break;
+        }
+        last = last.max(at);
+    }
+    last.plus_ms(UNRESOLVED_MS)
+}

@@ -1,0 +1,62 @@
+//! The first sign of a round in the logs: its start is in no record, but what set it off
+//! often is.
+
+use crate::facts::ids::Protocol;
+use crate::facts::time::EventTime;
+use crate::limits::DELAY_EARLY_MS;
+use crate::story::episodes::Sign;
+use crate::story::steps::Turn;
+
+/// The first sign of a step's round: a config record, a stop, the end of a delay; else the
+/// end of its join phase.
+#[must_use]
+pub fn of(turn: &Turn<'_>, polled: Option<(EventTime, EventTime)>) -> Sign {
+    let join_ended = turn.step.join_ended;
+    let Some(before) = turn.step.before.as_deref() else {
+        return Sign {
+            at: join_ended,
+            dated: false,
+            join_ended,
+            polled,
+        };
+    };
+    let deadline = (before.delay_ms > 0)
+        .then(|| before.recorded.plus_ms(i64::from(before.delay_ms)))
+        .filter(|deadline| *deadline <= join_ended.plus_ms(DELAY_EARLY_MS));
+    let leader = before.leader_member();
+    let written = turn.changes().filter_map(|change| {
+        let at = change.recorded?;
+        let writer = leader.map_or("", |leader| &*leader.worker);
+        Some(turn.placed(writer, at))
+    });
+    let at = written
+        .chain(stops(turn, before.protocol == Some(Protocol::Eager)))
+        .chain(deadline)
+        .min();
+    Sign {
+        at: at.unwrap_or(join_ended).min(join_ended),
+        dated: at.is_some(),
+        join_ended,
+        polled,
+    }
+}
+
+/// The first stop that each member wrote between the two records: who leaves stops first,
+/// and an eager member stops before it joins.
+fn stops<'a>(turn: &'a Turn<'a>, eager: bool) -> impl Iterator<Item = EventTime> + 'a {
+    let generation = turn
+        .step
+        .before
+        .as_deref()
+        .map_or(0, |before| before.generation);
+    let members = turn.before().iter().enumerate();
+    let stopping = members.filter(move |(_, old)| eager || turn.present(&old.id).is_none());
+    stopping.filter_map(move |(place, old)| {
+        let held = turn.held(place, old);
+        let written = held.iter().filter_map(|item| {
+            turn.statuses
+                .stopped(*item, &old.worker, generation, &turn.life_before())
+        });
+        written.min().map(|at| turn.placed(&old.worker, at))
+    })
+}

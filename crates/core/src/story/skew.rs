@@ -1,0 +1,162 @@
+//! Clocks of workers against the coordinator's, from pairs of records whose order is known.
+//!
+//! 1. A worker starts work only after the record that assigns it: the status is later, so
+//!    the worker's clock is ahead by no more than the difference.
+//! 2. A worker stops work before it joins again, or leaves: the status is earlier than the
+//!    end of that join phase, so its clock is ahead by no less than the difference.
+//! 3. Evidence that contradicts newer evidence is of a clock that was set since.
+//!
+//! What this agent itself sees bounds a clock, too: a status was written before it arrived.
+//! That is another instant on every sidecar, so it bounds durations beside the polls, and no
+//! verdict.
+//!
+//! Within these bounds the smallest skew is taken: clocks that agree are the rule.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::facts::time::EventTime;
+use crate::limits::{ARRIVAL_SLACK_MS, SKEW_PAIRS_MAX, SKEW_WORKERS_MAX};
+
+/// What is known of each worker's clock.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Skews {
+    workers: BTreeMap<Arc<str>, VecDeque<Pair>>,
+    /// By no less, as arrivals here show.
+    arrived: BTreeMap<Arc<str>, VecDeque<Pair>>,
+}
+
+/// One pair: the clock is ahead by no more, or no less, than `ms`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+enum Pair {
+    NoMore(i64),
+    NoLess(i64),
+}
+
+/// What the pairs of one worker say together.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Skew {
+    /// Ahead by no less.
+    pub least_ms: Option<i64>,
+    /// Ahead by no more.
+    pub most_ms: Option<i64>,
+}
+
+// === impl Skews ===
+
+impl Skews {
+    /// A status was written after a record of the coordinator.
+    pub fn started(&mut self, worker: &Arc<str>, written: EventTime, after: EventTime) {
+        self.add(worker, Pair::NoMore(written.since_ms(after)));
+    }
+
+    /// A status was written before an instant of the coordinator.
+    pub fn stopped(&mut self, worker: &Arc<str>, written: EventTime, before: EventTime) {
+        self.add(worker, Pair::NoLess(written.since_ms(before)));
+    }
+
+    fn add(&mut self, worker: &Arc<str>, pair: Pair) {
+        add(&mut self.workers, worker, pair);
+    }
+
+    /// A status was written before this agent had it.
+    pub fn arrived(&mut self, worker: &Arc<str>, written: EventTime, at: EventTime) {
+        let ms = written.since_ms(at).saturating_sub(ARRIVAL_SLACK_MS);
+        add(&mut self.arrived, worker, Pair::NoLess(ms));
+    }
+
+    /// What is known of one worker's clock with what arrived here.
+    #[must_use]
+    pub fn seen(&self, worker: &str) -> Skew {
+        let by_logs = self.of(worker);
+        let arrived = self.arrived.get(worker);
+        let least = Skew::of(arrived.into_iter().flatten().rev()).least_ms;
+        let least_ms = by_logs.least_ms.max(least);
+        if matches!((least_ms, by_logs.most_ms), (Some(least), Some(most)) if least > most) {
+            return by_logs;
+        }
+        Skew {
+            least_ms,
+            ..by_logs
+        }
+    }
+
+    /// What is known of one worker's clock.
+    #[must_use]
+    pub fn of(&self, worker: &str) -> Skew {
+        let pairs = self.workers.get(worker);
+        Skew::of(pairs.into_iter().flatten().rev())
+    }
+
+    /// All workers of which anything is known.
+    pub fn all(&self) -> impl Iterator<Item = (&Arc<str>, Skew)> {
+        self.workers
+            .iter()
+            .map(|(worker, pairs)| (worker, Skew::of(pairs.iter().rev())))
+    }
+
+    /// An instant of a worker's clock on the coordinator's, no earlier than `at_least`.
+    #[must_use]
+    pub fn corrected(&self, worker: &str, written: EventTime, at_least: EventTime) -> EventTime {
+        written.plus_ms(-self.of(worker).ms()).max(at_least)
+    }
+}
+
+fn add(all: &mut BTreeMap<Arc<str>, VecDeque<Pair>>, worker: &Arc<str>, pair: Pair) {
+    if !all.contains_key(worker)
+        && all.len() >= SKEW_WORKERS_MAX
+        && let Some(first) = all.keys().next().cloned()
+    {
+        all.remove(&first);
+    }
+    let pairs = all.entry(Arc::clone(worker)).or_default();
+    if pairs.len() >= SKEW_PAIRS_MAX {
+        pairs.pop_front();
+    }
+    pairs.push_back(pair);
+}
+
+// === impl Skew ===
+
+impl Skew {
+    /// Newest first; the first pair that contradicts ends the evidence (rule 3).
+    fn of<'a>(newest_first: impl Iterator<Item = &'a Pair>) -> Self {
+        let mut skew = Self::default();
+        for pair in newest_first {
+            let mut next = skew;
+            match pair {
+                Pair::NoMore(ms) => next.most_ms = Some(skew.most_ms.map_or(*ms, |m| m.min(*ms))),
+                Pair::NoLess(ms) => next.least_ms = Some(skew.least_ms.map_or(*ms, |l| l.max(*ms))),
+            }
+            if matches!((next.least_ms, next.most_ms), (Some(least), Some(most)) if least > most) {
+                break;
+            }
+            skew = next;
+        }
+        skew
+    }
+
+    /// How far the clock is ahead: nothing where that is possible, else the middle of what
+    /// is, or its near end where only one is known.
+    #[must_use]
+    pub fn ms(&self) -> i64 {
+        match (self.least_ms, self.most_ms) {
+            (Some(least), Some(most)) if least > 0 || most < 0 => {
+                least.saturating_add(most.saturating_sub(least) / 2)
+            }
+            (least, most) => 0.clamp(least.unwrap_or(i64::MIN), most.unwrap_or(i64::MAX)),
+        }
+    }
+
+    /// The same duration, measured from the coordinator's clock to this one, as an interval.
+    #[must_use]
+    pub fn widen(&self, measured_ms: i64) -> (i64, Option<i64>) {
+        let least = self
+            .most_ms
+            .map_or(0, |most| measured_ms.saturating_sub(most));
+        let most = self.least_ms.map(|least| measured_ms.saturating_sub(least));
+        (least.max(0), most)
+    }
+}

@@ -1,0 +1,160 @@
+//! The last statuses of each item, as written: the newest alone does not show who stopped
+//! what before somebody else started it.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::facts::ids::WorkItem;
+use crate::facts::observation::{RunState, StatusFact};
+use crate::facts::time::EventTime;
+use crate::limits::{DESTROYED_MAX, STATUSES_PER_ITEM_MAX, TIMER_SLACK_MS};
+use crate::story::skew::Skews;
+
+/// The last statuses of each item, oldest first.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct StatusLog {
+    #[serde(with = "crate::facts::pairs")]
+    items: BTreeMap<WorkItem, Vec<Written>>,
+    /// Items whose status was deleted: forgotten in that order when there are many.
+    destroyed: VecDeque<WorkItem>,
+}
+
+/// One status.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Written {
+    /// The state.
+    pub state: RunState,
+    /// Who wrote it.
+    pub worker: Arc<str>,
+    /// The last generation that worker had completed.
+    pub generation: i32,
+    /// When: that worker's clock.
+    pub recorded: Option<EventTime>,
+}
+
+/// A creation of the group: its numbers come again in the next one, so a status says something
+/// of it only if it was written after it began, whatever its generation.
+#[derive(Debug, Clone, Copy)]
+pub struct Life<'a> {
+    /// When it began, on the coordinator's clock.
+    pub began: EventTime,
+    /// Clocks of workers.
+    pub skews: &'a Skews,
+}
+
+// === impl Life ===
+
+impl Life<'_> {
+    /// Whether a status may be of it.
+    #[must_use]
+    pub fn has(&self, written: &Written) -> bool {
+        written.recorded.is_none_or(|at| {
+            let at = at.plus_ms(-self.skews.of(&written.worker).ms());
+            at >= self.began.plus_ms(-TIMER_SLACK_MS)
+        })
+    }
+}
+
+// === impl StatusLog ===
+
+impl StatusLog {
+    /// Takes one record; gives the item it is about, if any.
+    pub fn apply(&mut self, fact: &StatusFact, recorded: Option<EventTime>) -> Option<WorkItem> {
+        match fact {
+            StatusFact::State(status) => {
+                let written = self.items.entry(status.item).or_default();
+                if written.len() >= STATUSES_PER_ITEM_MAX {
+                    written.remove(0);
+                }
+                written.push(Written {
+                    state: status.state,
+                    worker: Arc::clone(&status.worker),
+                    generation: status.generation,
+                    recorded,
+                });
+                Some(status.item)
+            }
+            StatusFact::Destroyed(item) => {
+                self.destroyed.push_back(*item);
+                if self.destroyed.len() > DESTROYED_MAX
+                    && let Some(oldest) = self.destroyed.pop_front()
+                    && !self.destroyed.contains(&oldest)
+                {
+                    self.items.remove(&oldest);
+                }
+                None
+            }
+            StatusFact::NoState | StatusFact::Unknown => None,
+        }
+    }
+
+    /// Forgets everything: the topic is another one now.
+    pub fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    /// What was written of an item by one worker with a generation of this range, in one
+    /// life of the group, oldest first.
+    pub fn by(
+        &self,
+        item: WorkItem,
+        worker: &str,
+        generations: std::ops::RangeInclusive<i32>,
+        life: &Life<'_>,
+    ) -> impl DoubleEndedIterator<Item = &Written> {
+        self.items
+            .get(&item)
+            .map(Vec::as_slice)
+            .unwrap_or_default()
+            .iter()
+            .filter(move |w| &*w.worker == worker && generations.contains(&w.generation))
+            .filter(|written| life.has(written))
+    }
+
+    /// When a worker stopped an item after it completed a generation and before it completed
+    /// the next one.
+    #[must_use]
+    pub fn stopped(
+        &self,
+        item: WorkItem,
+        worker: &str,
+        generation: i32,
+        life: &Life<'_>,
+    ) -> Option<EventTime> {
+        self.by(item, worker, generation..=generation, life)
+            .rfind(|written| written.state == RunState::Unassigned)?
+            .recorded
+    }
+
+    /// When a worker last stopped an item before it completed a generation: what the record
+    /// of that generation revokes is stopped before it counts as completed.
+    #[must_use]
+    pub fn stopped_by(
+        &self,
+        item: WorkItem,
+        worker: &str,
+        generation: i32,
+        life: &Life<'_>,
+    ) -> Option<EventTime> {
+        self.by(item, worker, i32::MIN..=generation.saturating_sub(1), life)
+            .rfind(|written| written.state == RunState::Unassigned)?
+            .recorded
+    }
+
+    /// When a worker first said what became of an item that it was told to start: any state
+    /// but that it stopped it.
+    #[must_use]
+    pub fn started(
+        &self,
+        item: WorkItem,
+        worker: &str,
+        generation: i32,
+        life: &Life<'_>,
+    ) -> Option<EventTime> {
+        self.by(item, worker, generation..=i32::MAX, life)
+            .find(|written| !matches!(written.state, RunState::Unassigned | RunState::Restarting))?
+            .recorded
+    }
+}

@@ -1,0 +1,63 @@
+//! The numbered rules of the story, and a switch for each: a test switches one off and
+//! shows that something becomes wrong without it.
+
+use serde::{Deserialize, Serialize};
+
+/// A rule that `docs/episodes.md` describes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum StoryRule {
+    /// Of departures (D6), by number.
+    Departure(u8),
+    /// Of successors, by number.
+    Successor(u8),
+    /// Of lost work (D5), by number.
+    Loss(u8),
+    /// Of causes (D9), by number.
+    Cause(u8),
+    /// Of episodes (D8), by number.
+    Episode(u8),
+    /// Of phases (D7), by number.
+    Phase(u8),
+}
+
+/// Which rules are switched off: none, outside of tests.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Switches {
+    off: Option<StoryRule>,
+}
+
+// === impl StoryRule ===
+
+impl StoryRule {
+    /// Every rule.
+    pub fn all() -> impl Iterator<Item = Self> {
+        let departures = (1..=6).map(Self::Departure);
+        let successors = (1..=4).map(Self::Successor);
+        let losses = (1..=6).map(Self::Loss);
+        let causes = (1..=18).map(Self::Cause);
+        let episodes = (1..=8).map(Self::Episode);
+        let phases = (1..=4).map(Self::Phase);
+        departures
+            .chain(successors)
+            .chain(losses)
+            .chain(causes)
+            .chain(episodes)
+            .chain(phases)
+    }
+}
+
+// === impl Switches ===
+
+impl Switches {
+    /// All rules but one.
+    #[must_use]
+    pub fn without(rule: StoryRule) -> Self {
+        Self { off: Some(rule) }
+    }
+
+    /// Whether a rule is on.
+    #[must_use]
+    pub fn on(self, rule: StoryRule) -> bool {
+        self.off != Some(rule)
+    }
+}

@@ -1,0 +1,56 @@
+//! Episodes in the log: a line when one begins, a line when it is over.
+
+use std::sync::Arc;
+
+use evenkeel_core::answers::{EpisodeAnswer, EpisodeOutcome, LossEnd};
+use tracing::{info, warn};
+
+/// An episode began: what it is about, as far as it is known.
+pub(super) fn opened(group: &Arc<str>, episode: &EpisodeAnswer) {
+    let cause = episode.cause.label();
+    let subject = episode.subject.as_deref().unwrap_or_default();
+    let generation = episode.last_generation;
+    let evidence = evidence(episode);
+    info!(%group, episode = %episode.id, cause, subject, generation, evidence, "rebalance began");
+}
+
+/// An episode is over: why it came about, what it took, what is left of it.
+pub(super) fn closed(group: &Arc<str>, episode: &EpisodeAnswer) {
+    let cause = episode.cause.label();
+    let subject = episode.subject.as_deref().unwrap_or_default();
+    let outcome = episode.outcome.map_or("", EpisodeOutcome::label);
+    let generations = episode.generations;
+    let active = episode.polled.active.unwrap_or(episode.active);
+    let (active_ms, parked_ms) = (active.ms, episode.parked.ms);
+    let lost = episode.lost.items;
+    let left: Vec<String> = episode
+        .departures
+        .iter()
+        .map(|departed| format!("{} {}", departed.worker, departed.how.label()))
+        .collect();
+    let left = left.join(", ");
+    let ended = |wanted: LossEnd| {
+        let mut all = episode.lost.ended.iter();
+        all.find(|(end, _)| *end == wanted)
+            .map_or(0, |(_, count)| *count)
+    };
+    let (reclaimed, reassigned) = (ended(LossEnd::Reclaimed), ended(LossEnd::Reassigned));
+    let evidence = evidence(episode);
+    if episode.outcome == Some(EpisodeOutcome::Unresolved) {
+        warn!(
+            %group, episode = %episode.id, cause, subject, outcome, generations, active_ms,
+            parked_ms, left, lost, reclaimed, reassigned, evidence,
+            "rebalance unresolved: nothing has moved for a minute, and something is pending"
+        );
+    } else {
+        info!(
+            %group, episode = %episode.id, cause, subject, outcome, generations, active_ms,
+            parked_ms, left, lost, reclaimed, reassigned, evidence, "rebalance over"
+        );
+    }
+}
+
+fn evidence(episode: &EpisodeAnswer) -> &str {
+    let first = episode.contributing.first();
+    first.map_or("", |found| found.evidence.as_str())
+}
