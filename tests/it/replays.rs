@@ -65,7 +65,10 @@ fn every_capture_tells_why() {
             wrong.push(format!("{}: {error:#}", capture.display()));
         }
     }
-    assert!(with_expectations >= 30, "{with_expectations} captures say why");
+    assert!(
+        with_expectations >= 30,
+        "{with_expectations} captures say why"
+    );
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 

@@ -121,12 +121,9 @@ impl State {
         self.ownership.bound(&self.configured);
         self.protocol.apply(before.as_deref(), &now);
         self.group.seen_from = self.group.seen_from.or(now.config_offset);
-        self.group.revoked_before = before.as_deref().is_some_and(|before| {
-            before
-                .members
-                .iter()
-                .any(|member| !member.revoked.is_empty())
-        });
+        self.group.revoked_before = before
+            .as_deref()
+            .is_some_and(|before| before.revoked_from_those_in(&now));
         self.group.newest = Some(now);
         self.group.newest_arrived = Some(at);
         self.group.newest_live = live;

@@ -210,6 +210,18 @@ impl GroupSnapshot {
             .unwrap_or(0)
     }
 
+    /// Whether it revoked something, and all its members are in the record after it: a delay
+    /// there is for revoking too often, not for somebody who is gone.
+    #[must_use]
+    pub fn revoked_from_those_in(&self, now: &Self) -> bool {
+        let revoked = self.members.iter().any(|member| !member.revoked.is_empty());
+        revoked
+            && self
+                .members
+                .iter()
+                .all(|member| now.member(&member.id).is_some())
+    }
+
     /// Whether several members advertise the same worker, so that a status cannot be
     /// told from another's.
     #[must_use]

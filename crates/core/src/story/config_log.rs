@@ -54,6 +54,8 @@ pub enum What {
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct Known {
     exists: bool,
+    /// The content of its configuration.
+    config: Option<u32>,
     target: TargetState,
     tasks: i32,
     /// The content of each task, as the last commit took it.
@@ -72,7 +74,9 @@ impl ConfigLog {
     /// Takes one record.
     pub fn apply(&mut self, fact: &ConfigFact, offset: i64, recorded: Option<EventTime>) {
         let change = match *fact {
-            ConfigFact::Connector(id, ..) => self.connector(id).map(|what| (id, what)),
+            ConfigFact::Connector(id, content, _) => {
+                self.connector(id, content).map(|what| (id, what))
+            }
             ConfigFact::ConnectorDeleted(id) => {
                 let gone = self.connectors.remove(&id).filter(|known| known.exists);
                 gone.map(|_| (id, What::Deleted))
@@ -112,14 +116,16 @@ impl ConfigLog {
         }
     }
 
-    fn connector(&mut self, id: ConnectorId) -> Option<What> {
+    fn connector(&mut self, id: ConnectorId, content: Option<u32>) -> Option<What> {
         let known = self.connectors.entry(id).or_default();
         let is_new = !std::mem::replace(&mut known.exists, true);
         if is_new {
             known.root = Some(TasksRoot::Created);
-        } else {
+        } else if content.is_none() || content != known.config {
+            // The same configuration again changes no tasks.
             known.root = known.root.or(Some(TasksRoot::Reconfigured));
         }
+        known.config = content;
         is_new.then_some(What::Created)
     }
 

@@ -228,8 +228,7 @@ impl StandIn {
         self.ownership.apply(before, &now, None);
         self.protocol.apply(before, &now);
         self.seen_from = self.seen_from.or(now.config_offset);
-        self.revoked_before =
-            before.is_some_and(|before| before.members.iter().any(|old| !old.revoked.is_empty()));
+        self.revoked_before = before.is_some_and(|before| before.revoked_from_those_in(&now));
         self.newest = Some(Arc::new(now));
     }
 

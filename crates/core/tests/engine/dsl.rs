@@ -1,7 +1,7 @@
 //! The language of the scenarios. One line, one input, at a time in seconds:
 //!
 //! ```text
-//! 0.0  config connector foo            a record of the config topic; also: task foo-0 |
+//! 0.0  config connector foo content=1  a record of the config topic, its content by number; also: task foo-0 |
 //!                                      commit foo 2 | delete foo | target foo STOPPED | key |
 //!                                      sink foo | sink foo its.consumers.group
 //! 0.1  config tasks foo 2              two task records and their commit
@@ -253,6 +253,12 @@ impl Writer {
     fn config(&mut self, at: i64, words: &[&str]) -> Step {
         let (key, value) = match *words {
             ["connector", name] => (format!("connector-{name}"), Some(redacted())),
+            ["connector", name, content] => {
+                let content = format!(r#""content":{}"#, content.trim_start_matches("content="));
+                let value = redacted().replace(r#""content":0"#, &content);
+                assert!(value.contains(&content), "{value}");
+                (format!("connector-{name}"), Some(value))
+            }
             ["sink", name] => (
                 format!("connector-{name}"),
                 Some(redacted_of(r#","topics":"t""#)),

@@ -65,8 +65,8 @@ fn a_connector_is_created() {
     );
 }
 
-/// Tasks are written anew: by a person, by the connector itself, with the same and with
-/// another number.
+/// Tasks are written anew: by a person, by the connector itself (the same configuration again
+/// is no reason), with the same and with another number.
 #[test]
 fn tasks_change() {
     check(
@@ -78,7 +78,7 @@ fn tasks_change() {
          1.3 status foo-0 RUNNING a 1
          1.3 status foo-1 RUNNING a 1
          1.5 ends
-         10.0 config connector foo
+         10.0 config connector foo content=1
          10.1 config tasks foo 2
          10.3 status foo-0 UNASSIGNED a 1
          10.4 status foo-1 UNASSIGNED a 1
@@ -86,18 +86,19 @@ fn tasks_change() {
          12.5 status foo-0 RUNNING a 2
          12.6 status foo-1 RUNNING a 2
          12.7 ends
+         20.0 config connector foo content=1
          20.1 config tasks foo 1
          20.3 status foo-0 UNASSIGNED a 2
          20.4 status foo-1 UNASSIGNED a 2
-         22.0 group 3 sessioned a off=10 join=21.9 | a: claim=foo,foo-0,foo-1 rev=foo-1
+         22.0 group 3 sessioned a off=11 join=21.9 | a: claim=foo,foo-0,foo-1 rev=foo-1
          22.5 status foo-0 RUNNING a 3
-         22.8 group 4 sessioned a off=10 join=22.7 | a: claim=foo,foo-0
+         22.8 group 4 sessioned a off=11 join=22.7 | a: claim=foo,foo-0
          23.0 ends
          30.0 config commit foo 0
          30.0 config target foo STOPPED
          30.3 status foo-0 UNASSIGNED a 4
-         31.0 group 5 sessioned a off=11 join=30.9 | a: claim=foo,foo-0 rev=foo-0
-         31.8 group 6 sessioned a off=12 join=31.7 | a: claim=foo
+         31.0 group 5 sessioned a off=12 join=30.9 | a: claim=foo,foo-0 rev=foo-0
+         31.8 group 6 sessioned a off=13 join=31.7 | a: claim=foo
          32.0 ends
          32.0 story",
         "episode 1-1 settled 1..1.3 active 0.3+ parked 0

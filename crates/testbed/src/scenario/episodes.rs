@@ -30,8 +30,12 @@ pub fn compare_episodes(
         .iter()
         .find(|line| line["line"] == "episodes")
         .context("the replay tells no episodes")?;
-    let closed = episodes.pointer("/episodes/closed").and_then(Value::as_array);
-    let open = episodes.pointer("/episodes/open").filter(|open| !open.is_null());
+    let closed = episodes
+        .pointer("/episodes/closed")
+        .and_then(Value::as_array);
+    let open = episodes
+        .pointer("/episodes/open")
+        .filter(|open| !open.is_null());
     let told: Vec<Told<'_>> = closed
         .into_iter()
         .flatten()
@@ -77,7 +81,9 @@ impl<'a> Told<'a> {
     fn of(episode: &'a Value, truth: &TruthLog) -> Self {
         let mut causes: BTreeMap<String, BTreeSet<Option<String>>> = BTreeMap::new();
         for cause in list(&episode["contributing"]) {
-            let subjects = causes.entry(text(&cause["cause"]).unwrap_or_default()).or_default();
+            let subjects = causes
+                .entry(text(&cause["cause"]).unwrap_or_default())
+                .or_default();
             subjects.insert(process(&cause["subject"], truth));
         }
         let mut rounds = Vec::new();
@@ -142,7 +148,11 @@ fn compare_each(comparison: &mut Comparison, told: &[Told<'_>], truth: &TruthLog
 fn compare_stretch(comparison: &mut Comparison, parts: &[&Told<'_>], whole: &[&ExpectedEpisode]) {
     let name = parts.first().map_or_else(String::new, |part| part.name());
     for later in whole.iter().skip(1) {
-        comparison.equal(&format!("{name}: joins {}", later.step), &true, &later.may_join);
+        comparison.equal(
+            &format!("{name}: joins {}", later.step),
+            &true,
+            &later.may_join,
+        );
     }
     let coming = |cause: Cause| matches!(cause, Cause::GroupFormed | Cause::WorkerJoined);
     for part in parts.iter().skip(1) {
@@ -165,7 +175,11 @@ fn compare_causes(
 ) {
     let first = whole.iter().min_by_key(|expected| expected.cause);
     if let (Some(expected), Some(part)) = (first, parts.first()) {
-        comparison.equal(&format!("{name}: cause"), &label(expected.cause), &part.cause);
+        comparison.equal(
+            &format!("{name}: cause"),
+            &label(expected.cause),
+            &part.cause,
+        );
         let subjects = subjects(expected);
         let known = subjects.contains(&part.subject);
         comparison.equal(
@@ -177,19 +191,34 @@ fn compare_causes(
     let told: BTreeSet<&String> = parts.iter().flat_map(|part| part.causes.keys()).collect();
     let must: BTreeSet<Cause> = whole
         .iter()
-        .flat_map(|expected| expected.contributing.iter().copied().chain([expected.cause]))
+        .flat_map(|expected| {
+            expected
+                .contributing
+                .iter()
+                .copied()
+                .chain([expected.cause])
+        })
         .collect();
-    let without_record = parts.iter().flat_map(|part| &part.rounds).any(|round| !round.has_record);
+    let without_record = parts
+        .iter()
+        .flat_map(|part| &part.rounds)
+        .any(|round| !round.has_record);
     for cause in &must {
         // Who came in a round without a record was simply there in the next one.
-        let hidden = without_record && matches!(cause, Cause::WorkerJoined | Cause::WorkerRestarted);
+        let hidden =
+            without_record && matches!(cause, Cause::WorkerJoined | Cause::WorkerRestarted);
         if !hidden {
             let has = told.contains(&label(*cause));
             comparison.equal(&format!("{name}: {} is told", label(*cause)), &true, &has);
         }
     }
     let mut may: BTreeSet<String> = must.iter().map(|cause| label(*cause)).collect();
-    may.extend(whole.iter().flat_map(|e| &e.possible).map(|cause| label(*cause)));
+    may.extend(
+        whole
+            .iter()
+            .flat_map(|e| &e.possible)
+            .map(|cause| label(*cause)),
+    );
     // A new connector commits its tasks.
     if must.contains(&Cause::ConnectorCreated) {
         may.insert(label(Cause::TasksChanged));
@@ -198,7 +227,11 @@ fn compare_causes(
         may.insert(label(Cause::ConfigAdvanced));
     }
     for cause in told {
-        comparison.equal(&format!("{name}: {cause} is so"), &true, &may.contains(cause));
+        comparison.equal(
+            &format!("{name}: {cause} is so"),
+            &true,
+            &may.contains(cause),
+        );
     }
     for expected in whole {
         compare_subjects(comparison, name, (parts, without_record), expected);
@@ -231,15 +264,29 @@ fn compare_subjects(
         .iter()
         .flat_map(|part| list(&part.episode["contributing"]))
         .filter(|found| found["cause"] == "tasks_changed")
-        .map(|found| (text(&found["root"]).unwrap_or_default(), found["changed"] == true))
+        .map(|found| {
+            (
+                text(&found["root"]).unwrap_or_default(),
+                found["changed"] == true,
+            )
+        })
         .collect();
-    comparison.equal(&format!("{name}: root"), &BTreeSet::from([root.as_told()]), &roots);
+    comparison.equal(
+        &format!("{name}: root"),
+        &BTreeSet::from([root.as_told()]),
+        &roots,
+    );
 }
 
 fn compare_departures(comparison: &mut Comparison, told: &[Told<'_>], truth: &TruthLog) {
     let mut departures: Vec<(String, String, Option<String>)> = Vec::new();
-    for departed in told.iter().flat_map(|told| list(&told.episode["departures"])) {
-        let successor = departed["successor"].get(0).and_then(|name| process(name, truth));
+    for departed in told
+        .iter()
+        .flat_map(|told| list(&told.episode["departures"]))
+    {
+        let successor = departed["successor"]
+            .get(0)
+            .and_then(|name| process(name, truth));
         departures.push((
             process(&departed["worker"], truth).unwrap_or_default(),
             text(&departed["how"]).unwrap_or_default(),
@@ -264,9 +311,14 @@ fn compare_lost(
 ) -> anyhow::Result<()> {
     let mut expected: BTreeMap<(String, String), i64> = BTreeMap::new();
     for lost in &truth.expected.lost_work {
-        let items = [("connector", lost.items.connectors.len()), ("task", lost.items.tasks.len())];
+        let items = [
+            ("connector", lost.items.connectors.len()),
+            ("task", lost.items.tasks.len()),
+        ];
         for (kind, items) in items.into_iter().filter(|(_, items)| *items > 0) {
-            let count = expected.entry((kind.to_owned(), label(lost.ended))).or_default();
+            let count = expected
+                .entry((kind.to_owned(), label(lost.ended)))
+                .or_default();
             *count += i64::try_from(items)?;
         }
     }
@@ -274,7 +326,9 @@ fn compare_lost(
         .iter()
         .find(|line| line["line"] == "answers")
         .context("the replay ends without answers")?;
-    let counted = answers.pointer("/answers/counters/lost").unwrap_or(&Value::Null);
+    let counted = answers
+        .pointer("/answers/counters/lost")
+        .unwrap_or(&Value::Null);
     let told: BTreeMap<(String, String), i64> = list(counted)
         .filter_map(|pair| {
             let key = (text(&pair[0][0])?, text(&pair[0][1])?);

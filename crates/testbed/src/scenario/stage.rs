@@ -11,6 +11,7 @@ use super::Run;
 use super::agent::{Agent, Recorder};
 use super::compare::{Expected, LIVE_DATED_MS_MAX, compare_state};
 use super::described::await_described;
+use super::episodes::compare_episodes;
 use super::replay::{compare_history_within, replay};
 use crate::cluster::Cluster;
 use crate::group::Group;
@@ -230,9 +231,11 @@ impl Stage {
             .take()
             .context("nothing was recorded")?
             .finish()?;
-        let lines = replay(&self.program, &capture)?;
         let mut comparison = Comparison::new();
+        let lines = replay(&self.program, &capture, false)?;
         compare_history_within(&mut comparison, &lines, &truth, self.dated_ms_max())?;
+        let lines = replay(&self.program, &capture, true)?;
+        compare_episodes(&mut comparison, &lines, &truth)?;
         let compared = comparison.finish();
         if let Some(folder) = &self.keep {
             // What differs is kept apart, to be looked at.

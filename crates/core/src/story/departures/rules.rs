@@ -4,7 +4,9 @@ use crate::answers::DepartureHow;
 use crate::facts::ids::{Kind, WorkItem};
 use crate::facts::observation::{Member, RunState};
 use crate::facts::time::EventTime;
+use crate::limits::TIMER_SLACK_MS;
 use crate::story::config_log::What;
+use crate::story::status_log::Written;
 use crate::story::steps::Turn;
 use crate::story::switches::StoryRule;
 
@@ -20,7 +22,7 @@ pub(super) struct Verdict {
 
 /// What the worker wrote of what it had.
 #[derive(Default)]
-struct Written {
+struct WroteLast {
     /// Items whose stop it wrote.
     stopped: usize,
     /// Items that it left behind as running, or paused.
@@ -58,8 +60,8 @@ pub(super) fn how(turn: &Turn<'_>, place: usize, member: &Member, held: &[WorkIt
     }
 }
 
-fn written(turn: &Turn<'_>, place: usize, member: &Member, held: &[WorkItem]) -> Written {
-    let mut written = Written::default();
+fn written(turn: &Turn<'_>, place: usize, member: &Member, held: &[WorkItem]) -> WroteLast {
+    let mut written = WroteLast::default();
     let Some(before) = turn.step.before.as_deref() else {
         return written;
     };
@@ -69,6 +71,15 @@ fn written(turn: &Turn<'_>, place: usize, member: &Member, held: &[WorkItem]) ->
         i32::MIN
     };
     for item in held.iter().filter(|item| !is_explained(turn, **item)) {
+        // What it wrote later is of a process that lived on: it says nothing of how it left.
+        let in_time = |written: &&Written| {
+            written.recorded.is_none_or(|at| {
+                let at = turn
+                    .skews
+                    .corrected(&member.worker, at, EventTime(i64::MIN));
+                at <= turn.step.join_ended.plus_ms(TIMER_SLACK_MS)
+            })
+        };
         let last = turn
             .statuses
             .by(
@@ -77,7 +88,8 @@ fn written(turn: &Turn<'_>, place: usize, member: &Member, held: &[WorkItem]) ->
                 i32::MIN..=before.generation,
                 &turn.life_before(),
             )
-            .next_back();
+            .rev()
+            .find(in_time);
         match last.map(|last| (last.state, last)) {
             Some((RunState::Unassigned, last)) if last.generation >= from => {
                 written.stopped = written.stopped.saturating_add(1);
@@ -106,7 +118,7 @@ fn is_explained(turn: &Turn<'_>, item: WorkItem) -> bool {
         })
 }
 
-fn rule_1_all(turn: &Turn<'_>, written: &Written) -> Option<(DepartureHow, String)> {
+fn rule_1_all(turn: &Turn<'_>, written: &WroteLast) -> Option<(DepartureHow, String)> {
     let all = written.stopped > 0 && written.running == 0;
     (all && turn.on(StoryRule::Departure(1))).then(|| {
         let evidence = format!(
@@ -120,7 +132,7 @@ fn rule_1_all(turn: &Turn<'_>, written: &Written) -> Option<(DepartureHow, Strin
 fn rule_2_part_at_once(
     turn: &Turn<'_>,
     member: &Member,
-    written: &Written,
+    written: &WroteLast,
     all: usize,
 ) -> Option<(DepartureHow, String)> {
     let silent_ms = turn.step.join_ended.since_ms(written.last?);
@@ -136,7 +148,7 @@ fn rule_2_part_at_once(
 fn rule_3_part_later(
     turn: &Turn<'_>,
     member: &Member,
-    written: &Written,
+    written: &WroteLast,
     all: usize,
 ) -> Option<(DepartureHow, String)> {
     let silent_ms = turn.step.join_ended.since_ms(written.last?);
@@ -150,7 +162,7 @@ fn rule_3_part_later(
     })
 }
 
-fn rule_4_nothing(turn: &Turn<'_>, written: &Written) -> Option<(DepartureHow, String)> {
+fn rule_4_nothing(turn: &Turn<'_>, written: &WroteLast) -> Option<(DepartureHow, String)> {
     (written.running > 0 && turn.on(StoryRule::Departure(4))).then(|| {
         let evidence = format!(
             "it wrote nothing, and left {} behind as running",

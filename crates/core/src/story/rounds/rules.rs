@@ -183,11 +183,16 @@ fn rule_5_quiet(record: &GroupSnapshot, quiet_until: Option<EventTime>) -> Optio
 fn rule_7_nothing_to_apply(round: &Round, record: &GroupSnapshot) -> Option<(Outcome, Rule)> {
     let nothing = !record.members.iter().any(|member| member.has_deltas());
     // A fresh process that was told, if only of nothing, comes back with an empty claim.
-    let forgot =
-        |(member, dropped): (&Arc<Member>, &bool)| *dropped && member.claim == Claim::Nothing;
-    let untold = record.members.iter().zip(&round.dropped).any(forgot);
-    (nothing && !untold && round.stayed.contains(&true))
-        .then_some((Outcome::Completed, Rule::R7NothingToApply))
+    let untold = |place: usize, member: &Member| {
+        member.claim == Claim::Nothing && round.dropped.get(place) == Some(&true)
+    };
+    let mut stayed = record
+        .members
+        .iter()
+        .enumerate()
+        .filter(|(place, _)| round.stayed.get(*place) == Some(&true));
+    let told = stayed.any(|(place, member)| !untold(place, member));
+    (nothing && told).then_some((Outcome::Completed, Rule::R7NothingToApply))
 }
 
 /// The instant after which a record without a successor is proven by rule 5. Had nobody
