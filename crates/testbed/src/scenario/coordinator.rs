@@ -171,8 +171,9 @@ fn current(stage: &Stage) -> anyhow::Result<()> {
 }
 
 /// The coordinator's broker stops in order, which moves its partitions first, and the one that
-/// has taken over is killed: neither makes the group rebalance. Then a connector is created
-/// while the coordinator moves, and a worker dies with its broker.
+/// has taken over is killed: of that the workers of some releases notice nothing, others drop
+/// their work. Then a connector is created while the coordinator moves, and a worker dies with
+/// its broker.
 pub(super) fn moved(stage: &mut Stage) -> anyhow::Result<()> {
     two_connectors(stage, &[])?;
     stage.begin("the coordinator's broker is stopped")?;
@@ -180,13 +181,22 @@ pub(super) fn moved(stage: &mut Stage) -> anyhow::Result<()> {
     stage.cluster.stop(&gone)?;
     moved_from(stage, &gone)?;
     stage.end_quiet()?;
-    both_brokers(stage, &gone)?;
+    let before = both_brokers(stage, &gone)?;
 
-    stage.begin("the coordinator's broker is killed")?;
+    let step = "the coordinator's broker is killed";
+    stage.begin(step)?;
     let gone = coordinator(stage)?;
     stage.cluster.kill(&gone)?;
     moved_from(stage, &gone)?;
-    stage.end_quiet()?;
+    if have_dropped(stage, &before)? {
+        current(stage)?;
+        owned_after(stage, step, (ITEMS, &before))?;
+        let lost = ExpectedEpisode::of(Cause::CoordinatorLost, None);
+        stage.end(lost.perhaps(&[Cause::CoordinatorMoved]))?;
+        dropped_and_back(stage, &before)?;
+    } else {
+        stage.end_quiet()?;
+    }
     let before = both_brokers(stage, &gone)?;
 
     let step = "a connector is created while the coordinator moves";
@@ -196,12 +206,15 @@ pub(super) fn moved(stage: &mut Stage) -> anyhow::Result<()> {
     put(stage, "gamma", &json!({"tasks.max": "3"}))?;
     owned_after(stage, step, (ITEMS + 4, &before))?;
     let created = ExpectedEpisode::of(Cause::ConnectorCreated, Some("gamma"));
-    stage.end(created.perhaps(&[Cause::CoordinatorMoved]))?;
+    let (episode, dropped) = or_lost(stage, &before, created)?;
+    stage.end(episode)?;
+    if dropped {
+        dropped_and_back(stage, &before)?;
+    }
     let before = both_brokers(stage, &gone)?;
 
     let step = "a worker and the coordinator's broker are killed";
     let victim = follower(&before)?;
-    let owns = owned_by(&before, &victim)?;
     stage.begin(step)?;
     let gone = coordinator(stage)?;
     stage.cluster.kill(&victim)?;
@@ -211,11 +224,39 @@ pub(super) fn moved(stage: &mut Stage) -> anyhow::Result<()> {
     owned_after(stage, step, (ITEMS + 4, &before))?;
     let lost = ExpectedEpisode::of(Cause::WorkerLost, Some(&victim));
     let lost = lost.with(&[Cause::DelayExpired]);
-    stage.end_parked(lost.perhaps(&[Cause::CoordinatorMoved]))?;
+    let (episode, dropped) = or_lost(stage, &before, lost)?;
+    stage.end_parked(episode)?;
     stage.departed(&victim, DepartureHow::Crashed, None);
-    handed_out_again(stage, &victim, &owns)?;
+    for worker in WORKERS {
+        if dropped || worker == victim {
+            handed_out_again(stage, worker, &owned_by(&before, worker)?)?;
+        }
+    }
     both_brokers(stage, &gone)?;
     Ok(())
+}
+
+/// Whether a worker has dropped its work since.
+fn have_dropped(stage: &Stage, before: &TruthLog) -> anyhow::Result<bool> {
+    let now = stage.cluster.truth(stage.group_id())?;
+    let mut workers = WORKERS.iter();
+    Ok(workers.any(|name| drops(&now, name) > drops(before, name)))
+}
+
+/// This episode, or one of a lost coordinator to which its causes contribute; and which.
+fn or_lost(
+    stage: &Stage,
+    before: &TruthLog,
+    episode: ExpectedEpisode,
+) -> anyhow::Result<(ExpectedEpisode, bool)> {
+    let dropped = have_dropped(stage, before)?;
+    let episode = if dropped {
+        let lost = ExpectedEpisode::of(Cause::CoordinatorLost, None);
+        lost.with(&[episode.cause]).with(&episode.contributing)
+    } else {
+        episode
+    };
+    Ok((episode.perhaps(&[Cause::CoordinatorMoved]), dropped))
 }
 
 fn coordinator(stage: &Stage) -> anyhow::Result<String> {
