@@ -374,6 +374,7 @@ impl State {
     fn evidence(&self) -> Evidence<'_> {
         Evidence {
             statuses: &self.statuses,
+            skews: &self.story.skews,
             progress: &self.progress,
             quiet_until: self.quiet_until(),
         }
@@ -382,6 +383,7 @@ impl State {
     fn settle_rounds(&mut self) {
         let evidence = Evidence {
             statuses: &self.statuses,
+            skews: &self.story.skews,
             progress: &self.progress,
             quiet_until: self.quiet_until(),
         };

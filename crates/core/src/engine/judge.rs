@@ -2,13 +2,15 @@
 //! passed: who left, what was lost, why, and which episode it belongs to.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use crate::answers::{Cause, Outcome};
 use crate::engine::{Change, State};
 use crate::facts::input::Topic;
-use crate::facts::observation::StatusFact;
+use crate::facts::observation::{Member, RunState, StatusFact};
+use crate::facts::sets;
 use crate::facts::time::{ArrivalTime, EventTime};
 use crate::limits::ROUNDS_OPEN_MAX;
 use crate::story::causes::{self, Causes};
@@ -18,7 +20,7 @@ use crate::story::episodes::{Closed, Episodes, PhaseSeen, Shown};
 use crate::story::losses::{Losses, Took};
 use crate::story::sign;
 use crate::story::skew::Skews;
-use crate::story::status_log::{Life, StatusLog};
+use crate::story::status_log::StatusLog;
 use crate::story::steps::{Missing, Step, Steps, Turn};
 use crate::story::switches::{StoryRule, Switches};
 
@@ -113,14 +115,44 @@ impl State {
             let arrived = arrived.as_event(delay_ms);
             self.story.skews.arrived(&status.worker, at, arrived);
         }
+        self.learn_at_once(fact, recorded, arrived);
         let Story {
             statuses,
             skews,
             episodes,
             ..
         } = &mut self.story;
-        if let Some(item) = statuses.apply(fact, recorded) {
+        let life = arrived.map(|_| self.group.incarnation);
+        if let Some(item) = statuses.apply(fact, recorded, life) {
             episodes.wrote(item, statuses, skews);
+        }
+    }
+
+    /// A start that the newest record asked for dates its worker's clock: a clock far behind
+    /// would otherwise prove nothing, not even that the worker took what it was told.
+    fn learn_at_once(
+        &mut self,
+        fact: &StatusFact,
+        recorded: Option<EventTime>,
+        arrived: Option<ArrivalTime>,
+    ) {
+        let (StatusFact::State(status), Some(at), Some(_)) = (fact, recorded, arrived) else {
+            return;
+        };
+        let Some(newest) = self.group.newest.as_deref() else {
+            return;
+        };
+        let told = |member: &&Arc<Member>| {
+            member.worker == status.worker && sets::contains(&member.assigned, status.item)
+        };
+        let started = !matches!(status.state, RunState::Unassigned | RunState::Restarting);
+        if started
+            && status.generation == newest.generation
+            && newest.members.iter().any(|member| told(&member))
+        {
+            self.story
+                .skews
+                .started(&status.worker, at, newest.recorded);
         }
     }
 
@@ -424,12 +456,8 @@ impl State {
         let Story {
             statuses, skews, ..
         } = &mut self.story;
-        let began = step.began_before.unwrap_or(step.began);
         let known = skews.clone();
-        let life = Life {
-            began,
-            skews: &known,
-        };
+        let life = step.life_before(&known);
         let now = step.now.as_deref();
         for old in &before.members {
             if before.shares_worker(&old.worker) {

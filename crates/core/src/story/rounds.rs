@@ -39,6 +39,7 @@ use crate::facts::time::{ArrivalTime, EventTime};
 use crate::limits::{ROUNDS_OPEN_MAX, ROUNDS_SHOWN_MAX};
 use crate::story::barrier::Progress;
 use crate::story::losses::Took;
+use crate::story::skew::Skews;
 use crate::view::statuses::Statuses;
 pub use rules::Rule;
 use rules::{followed_by, member_applied, rule_1_emptied, rule_2_mismatch, settle_one};
@@ -94,6 +95,8 @@ pub struct Next {
 pub struct Evidence<'a> {
     /// What the status topic says.
     pub statuses: &'a Statuses,
+    /// Clocks of those who wrote it.
+    pub skews: &'a Skews,
     /// How far the inputs were read.
     pub progress: &'a Progress,
     /// The instant up to which no group record is unread (rule 5).

@@ -112,6 +112,15 @@ fn add(all: &mut BTreeMap<Arc<str>, VecDeque<Pair>>, worker: &Arc<str>, pair: Pa
         all.remove(&first);
     }
     let pairs = all.entry(Arc::clone(worker)).or_default();
+    // What is known already would only push out what is not.
+    let known = Skew::of(pairs.iter().rev());
+    let says_more = match pair {
+        Pair::NoMore(ms) => known.most_ms.is_none_or(|most| ms < most),
+        Pair::NoLess(ms) => known.least_ms.is_none_or(|least| ms > least),
+    };
+    if !says_more {
+        return;
+    }
     if pairs.len() >= SKEW_PAIRS_MAX {
         pairs.pop_front();
     }

@@ -32,6 +32,9 @@ pub struct Written {
     pub generation: i32,
     /// When: that worker's clock.
     pub recorded: Option<EventTime>,
+    /// Which incarnation of the group had been seen when it arrived, where it arrived when it
+    /// was written.
+    pub life: Option<u32>,
 }
 
 /// A creation of the group: its numbers come again in the next one, so a status says something
@@ -40,6 +43,8 @@ pub struct Written {
 pub struct Life<'a> {
     /// When it began, on the coordinator's clock.
     pub began: EventTime,
+    /// Its number.
+    pub incarnation: u32,
     /// Clocks of workers.
     pub skews: &'a Skews,
 }
@@ -50,6 +55,10 @@ impl Life<'_> {
     /// Whether a status may be of it.
     #[must_use]
     pub fn has(&self, written: &Written) -> bool {
+        // What arrived while it was there is of it, whatever clock its writer has.
+        if written.life == Some(self.incarnation) {
+            return true;
+        }
         written.recorded.is_none_or(|at| {
             let at = at.plus_ms(-self.skews.of(&written.worker).ms());
             at >= self.began.plus_ms(-TIMER_SLACK_MS)
@@ -61,7 +70,12 @@ impl Life<'_> {
 
 impl StatusLog {
     /// Takes one record; gives the item it is about, if any.
-    pub fn apply(&mut self, fact: &StatusFact, recorded: Option<EventTime>) -> Option<WorkItem> {
+    pub fn apply(
+        &mut self,
+        fact: &StatusFact,
+        recorded: Option<EventTime>,
+        life: Option<u32>,
+    ) -> Option<WorkItem> {
         match fact {
             StatusFact::State(status) => {
                 let written = self.items.entry(status.item).or_default();
@@ -73,6 +87,7 @@ impl StatusLog {
                     worker: Arc::clone(&status.worker),
                     generation: status.generation,
                     recorded,
+                    life,
                 });
                 Some(status.item)
             }

@@ -32,9 +32,9 @@ pub struct Step {
     pub incarnation: u32,
     /// When the incarnation of the record began.
     pub began: EventTime,
-    /// When that of the record before began.
+    /// When that of the record before began, and its number.
     #[serde(skip)]
-    pub began_before: Option<EventTime>,
+    pub began_before: Option<(EventTime, u32)>,
     /// When the record was written.
     pub recorded: EventTime,
     /// When its join phase ended.
@@ -66,7 +66,7 @@ pub struct Steps {
     waiting: VecDeque<Step>,
     /// The record of the last step that was taken, and when its incarnation began.
     before: Option<Arc<GroupSnapshot>>,
-    began: Option<EventTime>,
+    began: Option<(EventTime, u32)>,
 }
 
 /// A step at the moment it is judged, with all that may be asked of.
@@ -113,7 +113,7 @@ impl Steps {
         }
         let mut step = self.waiting.pop_front()?;
         step.before = self.before.take();
-        step.began_before = self.began.replace(step.began);
+        step.began_before = self.began.replace((step.began, step.incarnation));
         // A group that was deleted had the members it had until somebody joins it anew.
         self.before = step.now.clone().or_else(|| step.before.clone());
         Some(step)
@@ -137,25 +137,44 @@ impl Steps {
     }
 }
 
+// === impl Step ===
+
+impl Step {
+    /// The life of the group that the record is of.
+    #[must_use]
+    pub fn life<'a>(&self, skews: &'a Skews) -> Life<'a> {
+        Life {
+            began: self.began,
+            incarnation: self.incarnation,
+            skews,
+        }
+    }
+
+    /// The life of the group that the record before is of.
+    #[must_use]
+    pub fn life_before<'a>(&self, skews: &'a Skews) -> Life<'a> {
+        let (began, incarnation) = self.began_before.unwrap_or((self.began, self.incarnation));
+        Life {
+            began,
+            incarnation,
+            skews,
+        }
+    }
+}
+
 // === impl Turn ===
 
 impl<'a> Turn<'a> {
     /// The life of the group that the record is of.
     #[must_use]
     pub fn life(&self) -> Life<'a> {
-        Life {
-            began: self.step.began,
-            skews: self.skews,
-        }
+        self.step.life(self.skews)
     }
 
     /// The life of the group that the record before is of.
     #[must_use]
     pub fn life_before(&self) -> Life<'a> {
-        Life {
-            began: self.step.began_before.unwrap_or(self.step.began),
-            skews: self.skews,
-        }
+        self.step.life_before(self.skews)
     }
 
     /// Whether a rule is on.

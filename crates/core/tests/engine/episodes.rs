@@ -23,7 +23,7 @@ fn a_worker_joins() {
         "episode 1-1 settled 1..1.4 active 0.4+ parked 0
            group_formed - from 1
            gen 1 completed group_formed - sync 0 stop - start -
-           seen here of 1 start 0.4[0,0.42]
+           seen here of 1 start 0.4[0.2,0.42]
          episode 2-3 settled 8.9..9.8 active 0.9+ parked 0
            worker_joined b from 2
            revocation_followup - from 3
@@ -59,7 +59,7 @@ fn a_connector_is_created() {
            tasks_changed foo from 3 Created changed
            gen 2 completed connector_created foo sync 0.1 stop - start -
            gen 3 completed tasks_changed foo sync 0.1 stop - start -
-           seen here of 2 start 0.5[0,0.52]
+           seen here of 2 start 0.5[0.1,0.52]
            seen here of 3 start 0.4[0,0.42]
          counted group_formed.completed=1 connector_created.completed=1 tasks_changed.completed=1 rebalances.group_formed=1 rebalances.connector_created=1 sync=3 start=2 join.unmeasured=3",
     );
@@ -104,7 +104,7 @@ fn tasks_change() {
         "episode 1-1 settled 1..1.3 active 0.3+ parked 0
            group_formed - from 1
            gen 1 completed group_formed - sync 0 stop - start -
-           seen here of 1 start 0.3[0,0.32]
+           seen here of 1 start 0.3[0.1,0.32]
          episode 2-2 settled 10.1..12.6 active 2.5[0.7,2.5] parked 0
            tasks_changed foo from 2 Reconfigured unchanged
            gen 2 completed tasks_changed foo sync 0.1 stop - start -
@@ -146,7 +146,7 @@ fn a_connector_is_deleted() {
         "episode 1-1 settled 1..1.3 active 0.3+ parked 0
            group_formed - from 1
            gen 1 completed group_formed - sync 0 stop - start -
-           seen here of 1 start 0.3[0,0.32]
+           seen here of 1 start 0.3[0.1,0.32]
          episode 2-3 settled 10..12.8 active 2.8[0.9,2.8] parked 0
            connector_deleted foo from 2
            revocation_followup - from 3

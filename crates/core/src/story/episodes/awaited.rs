@@ -35,8 +35,8 @@ struct Start {
     worker: Arc<str>,
     generation: i32,
     recorded: EventTime,
-    /// When this life of the group began.
-    began: EventTime,
+    /// When this life of the group began, and its number.
+    life: (EventTime, u32),
 }
 
 // === impl Awaited ===
@@ -86,7 +86,7 @@ impl Awaited {
                     worker: Arc::clone(&member.worker),
                     generation: now.generation,
                     recorded: turn.step.recorded,
-                    began: turn.step.began,
+                    life: (turn.step.began, turn.step.incarnation),
                 };
                 self.starts.insert(item, start);
             }
@@ -103,8 +103,12 @@ impl Awaited {
         let Some(start) = self.starts.get(&item) else {
             return;
         };
-        let began = start.began;
-        let life = Life { began, skews };
+        let (began, incarnation) = start.life;
+        let life = Life {
+            began,
+            incarnation,
+            skews,
+        };
         let started = statuses.started(item, &start.worker, start.generation, &life);
         if let Some(at) = started {
             self.moves

@@ -59,8 +59,8 @@ pub struct RoundEntry {
 struct Measure {
     /// The generation that stops carry: the one before.
     stops_carry: i32,
-    /// When this life of the group began.
-    began: EventTime,
+    /// When this life of the group began, and its number.
+    life: (EventTime, u32),
     stops: Vec<Told>,
     starts: Vec<Told>,
 }
@@ -143,8 +143,12 @@ impl RoundEntry {
             return Vec::new();
         };
         let on = |phase| switches.on(StoryRule::Phase(phase));
-        let began = measure.began;
-        let life = Life { began, skews };
+        let (began, incarnation) = measure.life;
+        let life = Life {
+            began,
+            incarnation,
+            skews,
+        };
         let stopped = |item: WorkItem, told: &Told| {
             statuses.stopped(item, &told.worker, measure.stops_carry, &life)
         };
@@ -285,7 +289,7 @@ impl Measure {
         starts.retain(|told| !told.items.is_empty());
         Some(Self {
             stops_carry: before.map_or(0, |before| before.generation),
-            began: turn.step.began,
+            life: (turn.step.began, turn.step.incarnation),
             stops,
             starts,
         })

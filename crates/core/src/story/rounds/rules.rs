@@ -136,9 +136,12 @@ fn wrote_status(
         .unwrap_or(record.recorded)
         .plus_ms(-TIMER_SLACK_MS);
     let until = round.next.map(|next| next.join_ended);
+    let skew_ms = evidence.skews.of(&member.worker).ms();
+    let by_its_clock = |at: EventTime| at.plus_ms(skew_ms);
+    let (since, until) = (Some(by_its_clock(since)), until.map(by_its_clock));
     evidence
         .statuses
-        .proves(&member.worker, record.generation, Some(since), until)
+        .proves(&member.worker, record.generation, since, until)
         && !record.shares_worker(&member.worker)
 }
 
