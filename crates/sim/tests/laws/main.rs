@@ -1,0 +1,3 @@
+//! Laws between the simulator, real recordings and the engine.
+
+mod captures;
