@@ -1,0 +1,44 @@
+//! Laws: what the engine says equals what happened.
+
+mod rounds;
+mod state;
+
+use crate::drive::{over_seeds, watch};
+use evenkeel_sim::observer::ObserverSpec;
+
+/// Watched from before the first worker came: everything is seen, and counted.
+fn from_the_start() -> ObserverSpec {
+    ObserverSpec::default()
+}
+
+#[test]
+fn generations_end_as_they_did() {
+    over_seeds(150, |world| {
+        let watched = watch(world, from_the_start());
+        rounds::outcomes(world.truth(), &watched)
+    });
+}
+
+#[test]
+fn rounds_tell_members_what_they_were_told() {
+    over_seeds(150, |world| {
+        let watched = watch(world, from_the_start());
+        rounds::contents(world.truth(), &watched)
+    });
+}
+
+#[test]
+fn counters_count_what_happened() {
+    over_seeds(150, |world| {
+        let watched = watch(world, from_the_start());
+        rounds::counters(world.truth(), &watched)
+    });
+}
+
+#[test]
+fn owners_and_parked_work_are_what_they_are() {
+    over_seeds(150, |world| {
+        let watched = watch(world, from_the_start());
+        state::at_rest(world.truth(), &watched)
+    });
+}
