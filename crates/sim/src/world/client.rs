@@ -227,6 +227,7 @@ impl Sim {
         }
         let owned = process.owned();
         process.claim = None;
+        process.dropped.clone_from(&owned);
         process.rejoin = Some(Why::CoordinatorLost);
         let items: Vec<_> = owned.iter().cloned().collect();
         if let Some(member) = process.member.clone() {

@@ -164,6 +164,7 @@ impl Sim {
             changes: VecDeque::new(),
             busy: None,
             runs: BTreeMap::new(),
+            dropped: Work::new(),
             lost: false,
             search_until_ms: None,
             stopping: None,
@@ -194,7 +195,7 @@ impl Sim {
         }
         let began = process.stopping == Some(true);
         if !began {
-            process.had = process.owned();
+            process.had = process.leaves();
         }
         // Frozen before: it stopped working then.
         let died_ms = process.frozen_ms.unwrap_or(self.now);

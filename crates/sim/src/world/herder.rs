@@ -37,8 +37,8 @@ impl Sim {
             Phase::In if process.rejoin.is_some() => self.join(at),
             Phase::In if !process.resolved => self.resolve(at),
             Phase::In => {
-                if let Some(offset) = process.changes.pop_front() {
-                    self.take_change(at, offset);
+                if !process.changes.is_empty() {
+                    self.take_changes(at);
                 }
             }
         }
@@ -71,7 +71,11 @@ impl Sim {
                     return self.hold_against(at);
                 }
             }
-            Then::Restart(item) => self.start_item(at, item),
+            Then::Restart(items) => {
+                for item in items {
+                    self.start_item(at, item);
+                }
+            }
             Then::Exit => return self.exit(at),
         }
         self.tick(at);
@@ -90,6 +94,7 @@ impl Sim {
         }
         let delay_ms = told.delay_ms;
         process.claim = Some(told);
+        process.dropped.clear();
         process.last_completed = generation;
         process.resolved = false;
         process.delay += 1;
@@ -167,46 +172,55 @@ impl Sim {
         self.tick(at);
     }
 
-    /// What a config record means to this worker.
-    fn take_change(&mut self, at: usize, offset: i64) {
-        let Some(change) = self.config.at(offset).cloned() else {
-            return;
-        };
-        let known = self.config.snapshot(offset);
-        let process = &mut self.processes[at];
-        match change {
-            Change::Connector(name, _) if !known.contains_key(&name) => {
-                process.rejoin = Some(Why::ConnectorCreated(name.to_string()));
-            }
-            Change::Connector(name, _) => {
-                let item = Item {
-                    connector: name,
-                    task: CONNECTOR,
-                };
-                if process.runs.contains_key(&item) {
-                    let then = Then::Restart(item.clone());
-                    return self.stop_items(at, vec![item], StopWhy::Reconfigured, then);
+    /// What the config records it has seen mean to this worker: at most one rebalance,
+    /// and stops and restarts of its own work.
+    fn take_changes(&mut self, at: usize) {
+        let offsets = std::mem::take(&mut self.processes[at].changes);
+        let (mut stop, mut restart) = (Vec::new(), Vec::new());
+        for offset in offsets {
+            let Some(change) = self.config.at(offset).cloned() else {
+                continue;
+            };
+            let known = self.config.snapshot(offset);
+            let process = &mut self.processes[at];
+            let mut rejoin = |why| {
+                process.rejoin.get_or_insert(why);
+            };
+            match change {
+                Change::Connector(name, _) if !known.contains_key(&name) => {
+                    rejoin(Why::ConnectorCreated(name.to_string()));
                 }
-            }
-            Change::Deleted(name) => {
-                process.rejoin = Some(Why::ConnectorDeleted(name.to_string()));
-            }
-            Change::Commit(name, ..) => {
-                process.rejoin = Some(Why::TasksChanged(name.to_string()));
-                let of = |item: &&Item| item.connector == name && !item.is_connector();
-                let items: Vec<Item> = process.runs.keys().filter(of).cloned().collect();
-                if process.version > 0 && !items.is_empty() {
-                    return self.stop_items(at, items, StopWhy::Reconfigured, Then::Look);
+                Change::Connector(name, _) => {
+                    let item = Item {
+                        connector: name,
+                        task: CONNECTOR,
+                    };
+                    if process.runs.contains_key(&item) && !restart.contains(&item) {
+                        restart.push(item);
+                    }
                 }
+                Change::Deleted(name) => rejoin(Why::ConnectorDeleted(name.to_string())),
+                Change::Commit(name, ..) => {
+                    rejoin(Why::TasksChanged(name.to_string()));
+                    let of = |item: &&Item| item.connector == name && !item.is_connector();
+                    let mine = process.runs.keys().filter(of).cloned();
+                    let new = mine.filter(|item| process.version > 0 && !stop.contains(item));
+                    let new: Vec<Item> = new.collect();
+                    stop.extend(new);
+                }
+                Change::Target(name, state) => self.take_target(at, &name, state),
+                Change::TargetGone(_)
+                | Change::Task(..)
+                | Change::Key(_)
+                | Change::Restart(_)
+                | Change::Marker => {}
             }
-            Change::Target(name, state) => self.take_target(at, &name, state),
-            Change::TargetGone(_)
-            | Change::Task(..)
-            | Change::Key(_)
-            | Change::Restart(_)
-            | Change::Marker => {}
         }
-        self.tick(at);
+        stop.extend(restart.iter().cloned());
+        if stop.is_empty() {
+            return self.tick(at);
+        }
+        self.stop_items(at, stop, StopWhy::Reconfigured, Then::Restart(restart));
     }
 
     /// Pieces that run pause, or go on.

@@ -32,7 +32,7 @@ pub(super) enum Then {
     /// It has read the config topic to its end; joins again for this reason, or resolves.
     Read(Option<Why>),
     /// Starts again what it stopped for its new configuration.
-    Restart(Item),
+    Restart(Vec<Item>),
     /// All is stopped: it leaves and exits.
     Exit,
 }
@@ -92,6 +92,8 @@ pub(super) struct Process {
     /// Since when its herder is busy, with which token, and what then.
     pub(super) busy: Option<(i64, u64, Then)>,
     pub(super) runs: BTreeMap<Item, Run>,
+    /// What it stopped by itself and was not told anything about since.
+    pub(super) dropped: Work,
     /// Whether it has no coordinator.
     pub(super) lost: bool,
     /// Until when it searches before it gives its work up.
@@ -118,6 +120,11 @@ impl Process {
         claim
             .map(|claim| claim.assigned.clone())
             .unwrap_or_default()
+    }
+
+    /// What has no owner if it is gone.
+    pub(super) fn leaves(&self) -> Work {
+        self.owned().union(&self.dropped).cloned().collect()
     }
 
     /// Whether it takes itself for the leader.

@@ -277,7 +277,7 @@ impl Sim {
         let owned = if process.died.is_some() {
             process.had.clone()
         } else {
-            process.owned()
+            process.leaves()
         };
         let who = Departing {
             worker: process.worker.clone(),

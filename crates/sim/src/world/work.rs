@@ -211,7 +211,7 @@ impl Sim {
     pub(super) fn shut_down(&mut self, at: usize) {
         let process = &mut self.processes[at];
         process.stopping = Some(true);
-        process.had = process.owned();
+        process.had = process.leaves();
         process.died = Some((self.now, crate::truth::How::Graceful));
         let mut items: Vec<Item> = process.runs.keys().cloned().collect();
         items.sort_by_key(|item| !item.is_connector());

@@ -7,6 +7,9 @@ use evenkeel_sim::observer::ObserverSpec;
 use evenkeel_sim::plan::Plan;
 use evenkeel_sim::world::World;
 
+/// How many broken seeds are told.
+const BROKEN_TOLD_MAX: usize = 12;
+
 /// What one sidecar made of a world.
 pub(crate) struct Watched {
     pub(crate) engine: Engine,
@@ -30,6 +33,10 @@ pub(crate) fn watch(world: &World, spec: ObserverSpec) -> Watched {
         watched.take(&input);
         watched.inputs.push(input);
     }
+    // Proofs come in any order.
+    watched
+        .settled
+        .sort_by_key(|round| (round.incarnation, round.generation));
     watched
 }
 
@@ -66,18 +73,23 @@ pub(crate) fn over_seeds(usual: u64, law: impl Fn(&World) -> Result<(), String>)
         None => (1..=number("EVENKEEL_SIM_SEEDS").unwrap_or(usual)).collect(),
     };
     let mut broken = Vec::new();
+    let mut plan_told = String::new();
     for seed in &seeds {
         let plan = Plan::of(*seed);
         let told = plan.to_string();
         if let Err(what) = law(&plan.run()) {
-            broken.push(format!("{what}\n{told}"));
+            plan_told.clone_from(&told);
+            broken.push(format!("seed {seed}: {what}"));
         }
     }
     let count = broken.len();
-    broken.truncate(if seeds.len() == 1 { 1 } else { 3 });
+    if seeds.len() > 1 {
+        plan_told = "EVENKEEL_SIM_SEED repeats one and tells its plan".to_owned();
+    }
+    broken.truncate(BROKEN_TOLD_MAX);
     assert!(
         broken.is_empty(),
-        "{count} of {} seeds break the law; EVENKEEL_SIM_SEED repeats one:\n{}",
+        "{count} of {} seeds break the law:\n{}\n{plan_told}",
         seeds.len(),
         broken.join("\n")
     );

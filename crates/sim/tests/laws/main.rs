@@ -6,4 +6,5 @@
 mod captures;
 mod drive;
 mod replay;
+mod story;
 mod truth;
