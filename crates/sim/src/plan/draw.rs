@@ -5,13 +5,14 @@ use crate::assignor::Rules;
 use crate::clock::Clock;
 use crate::coordinator::Manner;
 use crate::rng::Rng;
+use crate::world::BASE_MS;
 
 /// Names that try what names may hold.
 const NAMES: [&str; 5] = ["orders", "a-1", "sink.of-things", "x", "orders-copy"];
 
 pub(super) fn plan(seed: u64) -> Plan {
     let mut rng = Rng::new(seed);
-    let slow_append = rng.chance(25);
+    let append_ms = *rng.pick(&[(1, 12), (1, 12), (1, 900), (300, 4_000)]);
     let mut plan = Plan {
         seed,
         rules: if rng.chance(85) {
@@ -22,7 +23,7 @@ pub(super) fn plan(seed: u64) -> Plan {
         manner: Manner {
             java: rng.chance(60),
             initial_delay_ms: if rng.chance(80) { 3_000 } else { 0 },
-            append_ms: if slow_append { (1, 900) } else { (1, 12) },
+            append_ms,
         },
         broker_clock: clock(&mut rng),
         slots: Vec::new(),
@@ -71,13 +72,21 @@ fn clock(rng: &mut Rng) -> Clock {
         1..=3 => rng.between(-500, 500),
         _ => 0,
     };
-    Clock::ahead(skew_ms)
+    let mut clock = Clock::ahead(skew_ms);
+    if rng.chance(6) {
+        // A person or a daemon sets it in the course of the world.
+        let from = BASE_MS + rng.between(20_000, 200_000);
+        let by = *rng.pick(&[-20_000, -1_500, -200, 200, 1_500, 20_000]);
+        clock.steps.push((from, by));
+    }
+    clock
 }
 
 fn slots(rng: &mut Rng) -> Vec<Slot> {
     let count = rng.between(1, 6);
     let max_delay_ms = *rng.pick(&[0, 1_000, 20_000, 20_000, 60_000, 60_000, 300_000]);
-    let rebalance_ms = *rng.pick(&[10_000, 60_000, 60_000]);
+    let rebalance_ms = *rng.pick(&[6_000, 10_000, 60_000, 60_000, 60_000]);
+    let graceful_ms = *rng.pick(&[5_000, 5_000, 5_000, 13_000, 25_000]);
     let eager = rng.chance(8);
     let mut slot = |_| Slot {
         clock: clock(rng),
@@ -86,7 +95,7 @@ fn slots(rng: &mut Rng) -> Vec<Slot> {
         heartbeat_ms: 3_000,
         rebalance_ms,
         max_delay_ms,
-        graceful_ms: 5_000,
+        graceful_ms,
         version: if eager { 0 } else { 2 },
         compute_ms: if rng.chance(15) {
             (200, 1_500)
@@ -113,7 +122,7 @@ fn connectors(rng: &mut Rng) -> Vec<Connector> {
 fn deeds(rng: &mut Rng, plan: &Plan) -> Vec<(i64, Deed)> {
     let slot = index(rng, plan.slots.len());
     let connector = index(rng, plan.connectors.len());
-    let back = *rng.pick(&[1_500, 6_000, 14_000, 45_000]);
+    let back = *rng.pick(&[60, 1_500, 6_000, 14_000, 45_000]);
     let moved = rng.chance(20);
     let restart = (back, Deed::Start { slot, moved });
     let stays = rng.chance(25);
@@ -152,7 +161,7 @@ fn deeds(rng: &mut Rng, plan: &Plan) -> Vec<(i64, Deed)> {
         11 => {
             return vec![(
                 0,
-                Deed::SlowStop(connector, *rng.pick(&[3_000, 4_900, 12_000])),
+                Deed::SlowStop(connector, *rng.pick(&[3_000, 4_900, 12_000, 20_000])),
             )];
         }
         12 => return vec![(0, Deed::SlowStart(connector, *rng.pick(&[3_000, 20_000])))],

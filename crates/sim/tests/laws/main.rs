@@ -4,7 +4,9 @@
 //! `EVENKEEL_SIM_SEEDS=1000` runs more of them than usual.
 
 mod captures;
+mod coverage;
 mod drive;
 mod replay;
 mod story;
 mod truth;
+mod whole;

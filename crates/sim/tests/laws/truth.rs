@@ -42,3 +42,14 @@ fn owners_and_parked_work_are_what_they_are() {
         state::at_rest(world.truth(), &watched)
     });
 }
+
+/// Wrong, and known to be: see `rounds::is_rule_7_fault`. Seed 41: a worker is told
+/// nothing in generation 1, which nobody gets, and comes back without a claim.
+#[test]
+fn rule_7_overlooks_that_nobody_got_a_round() {
+    let world = evenkeel_sim::plan::Plan::of(41).run();
+    let watched = watch(&world, from_the_start());
+    let rounds = world.truth().rounds.iter().zip(&watched.settled);
+    let faults = rounds.filter(|(real, told)| rounds::is_rule_7_fault(real, told));
+    assert!(faults.count() > 0);
+}
