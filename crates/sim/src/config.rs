@@ -11,7 +11,7 @@ use crate::item::{CONNECTOR, Item, Work};
 
 /// One record.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Change {
+pub(crate) enum Change {
     /// A connector's configuration, and which of its versions.
     Connector(Arc<str>, u32),
     /// A connector is gone.
@@ -34,20 +34,20 @@ pub enum Change {
 
 /// What is known of a connector.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Known {
+pub(crate) struct Known {
     /// Version of its configuration.
-    pub version: u32,
+    pub(crate) version: u32,
     /// Its tasks.
-    pub tasks: i32,
+    pub(crate) tasks: i32,
     /// The version that its tasks were made of; `None` before a commit.
-    pub committed: Option<u32>,
+    pub(crate) committed: Option<u32>,
     /// Its target state.
-    pub target: &'static str,
+    pub(crate) target: &'static str,
 }
 
 /// The topic: the offset is the index.
 #[derive(Debug, Clone, Default)]
-pub struct ConfigLog {
+pub(crate) struct ConfigLog {
     changes: Vec<Change>,
 }
 
@@ -55,20 +55,20 @@ pub struct ConfigLog {
 
 impl ConfigLog {
     /// Writes a record; returns its offset.
-    pub fn push(&mut self, change: Change) -> i64 {
+    pub(crate) fn push(&mut self, change: Change) -> i64 {
         self.changes.push(change);
         self.end() - 1
     }
 
     /// The offset after the last record.
     #[must_use]
-    pub fn end(&self) -> i64 {
+    pub(crate) fn end(&self) -> i64 {
         i64::try_from(self.changes.len()).unwrap_or(i64::MAX)
     }
 
     /// The offset after the last record that is no marker: what a worker has read then.
     #[must_use]
-    pub fn read_end(&self) -> i64 {
+    pub(crate) fn read_end(&self) -> i64 {
         let markers = self.changes.iter().rev();
         let markers = markers.take_while(|change| **change == Change::Marker);
         self.end() - i64::try_from(markers.count()).unwrap_or(0)
@@ -76,13 +76,13 @@ impl ConfigLog {
 
     /// The record at an offset.
     #[must_use]
-    pub fn at(&self, offset: i64) -> Option<&Change> {
+    pub(crate) fn at(&self, offset: i64) -> Option<&Change> {
         self.changes.get(usize::try_from(offset).ok()?)
     }
 
     /// What a worker knows that has read below an offset.
     #[must_use]
-    pub fn snapshot(&self, below: i64) -> BTreeMap<Arc<str>, Known> {
+    pub(crate) fn snapshot(&self, below: i64) -> BTreeMap<Arc<str>, Known> {
         let mut known: BTreeMap<Arc<str>, Known> = BTreeMap::new();
         let read = usize::try_from(below).unwrap_or(0).min(self.changes.len());
         for change in &self.changes[..read] {
@@ -122,7 +122,7 @@ impl ConfigLog {
 
     /// The work that such a worker sees.
     #[must_use]
-    pub fn work(&self, below: i64) -> Work {
+    pub(crate) fn work(&self, below: i64) -> Work {
         let known = self.snapshot(below);
         let pieces = known.iter().flat_map(|(name, known)| {
             (CONNECTOR..known.tasks).map(|task| Item {
@@ -136,7 +136,10 @@ impl ConfigLog {
 
 /// Key and value of a record, its value as a reader hands it on: redacted. `None` for a
 /// marker.
-pub fn encode(change: &Change, contents: &mut Contents) -> Option<(Vec<u8>, Option<Vec<u8>>)> {
+pub(crate) fn encode(
+    change: &Change,
+    contents: &mut Contents,
+) -> Option<(Vec<u8>, Option<Vec<u8>>)> {
     let properties = |name: &str, version: u32| {
         let version = version.to_string();
         topics::properties([

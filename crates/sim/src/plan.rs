@@ -113,6 +113,8 @@ pub enum Deed {
     Retask(usize, i32),
     /// A connector's target state.
     Target(usize, &'static str),
+    /// A connector and its tasks are restarted where they are.
+    Restart(usize),
     /// A session key is made.
     RotateKey,
     /// The coordinator's broker goes, and it or another takes over.

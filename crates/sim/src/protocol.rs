@@ -84,7 +84,7 @@ pub enum Request {
         /// Its id, once it has one.
         member: Option<String>,
         /// What it says.
-        meta: Meta,
+        meta: Box<Meta>,
         /// Why, for the truth alone.
         why: Why,
     },

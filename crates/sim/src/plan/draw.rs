@@ -180,7 +180,8 @@ fn deeds(rng: &mut Rng, plan: &Plan) -> Vec<(i64, Deed)> {
             let lag = Deed::Lag { slot, ms, for_ms };
             return vec![(0, lag), (100, Deed::Retask(connector, tasks))];
         }
-        17 => return vec![(0, Deed::RotateKey)],
+        17 if stays => return vec![(0, Deed::RotateKey)],
+        17 => return vec![(0, Deed::Restart(connector))],
         18 => {
             let state = *rng.pick(&["PAUSED", "STOPPED"]);
             let (target, started) = (Deed::Target(connector, state), "STARTED");

@@ -53,7 +53,7 @@ impl Sim {
         };
         let request = Request::Join {
             member: process.member.clone(),
-            meta,
+            meta: Box::new(meta),
             why: process.why.clone(),
         };
         let asked = process.asked;

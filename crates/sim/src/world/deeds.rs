@@ -64,6 +64,7 @@ impl Sim {
             | Deed::Delete(..)
             | Deed::Retask(..)
             | Deed::Target(..)
+            | Deed::Restart(..)
             | Deed::RotateKey => self.configure(&deed, number, tries),
         }
     }
@@ -104,6 +105,7 @@ impl Sim {
                     _ => Vec::new(),
                 }
             }
+            Deed::Restart(connector) => vec![Change::Restart(self.name_of(connector))],
             Deed::RotateKey => vec![Change::Key(u32::try_from(number).unwrap_or(0))],
             _ => Vec::new(),
         };

@@ -209,11 +209,12 @@ impl Sim {
                     stop.extend(new);
                 }
                 Change::Target(name, state) => self.take_target(at, &name, state),
-                Change::TargetGone(_)
-                | Change::Task(..)
-                | Change::Key(_)
-                | Change::Restart(_)
-                | Change::Marker => {}
+                Change::Restart(name) => {
+                    let mine = process.runs.keys().filter(|i| i.connector == name);
+                    let new: Vec<Item> = mine.filter(|i| !restart.contains(*i)).cloned().collect();
+                    restart.extend(new);
+                }
+                Change::TargetGone(_) | Change::Task(..) | Change::Key(_) | Change::Marker => {}
             }
         }
         stop.extend(restart.iter().cloned());

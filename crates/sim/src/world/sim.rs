@@ -150,12 +150,17 @@ impl Sim {
 
     /// Whether nothing is on its way but heartbeats and delays.
     fn is_at_rest(&self) -> bool {
-        let (available, state, _) = &self.fingerprint;
+        let (available, state, members) = &self.fingerprint;
+        let alive = || self.processes.iter().filter(|process| process.alive);
+        let belongs = |id: &String| members.contains(id);
+        let together = alive().count() == members.len()
+            && alive().all(|process| process.member.as_ref().is_some_and(belongs));
         use crate::coordinator::State;
         let settled = !matches!(state, Some((State::Preparing | State::Completing, _)));
         *available
             && settled
-            && self.processes.iter().filter(|p| p.alive).all(|p| {
+            && together
+            && alive().all(|p| {
                 p.is_idle()
                     && p.phase == Phase::In
                     && p.resolved

@@ -7,9 +7,11 @@ use evenkeel_core::answers::RoundAnswer;
 use evenkeel_core::engine::{Engine, State};
 use evenkeel_core::facts::time::EventTime;
 use evenkeel_sim::observer::ObserverSpec;
+use evenkeel_sim::plan::Deed;
 use evenkeel_sim::rng::Rng;
 
 use crate::drive::{Watched, over_seeds, watch};
+use crate::hand;
 
 fn of_engine(engine: Engine) -> Watched {
     Watched {
@@ -22,7 +24,7 @@ fn of_engine(engine: Engine) -> Watched {
 
 #[test]
 fn a_replay_gives_the_same_answers() {
-    over_seeds(60, |world| {
+    over_seeds(30, |world| {
         let live = watch(world, ObserverSpec::default());
         let mut replayed = of_engine(Engine::new());
         for input in &live.inputs {
@@ -35,7 +37,7 @@ fn a_replay_gives_the_same_answers() {
 
 #[test]
 fn a_state_written_down_anywhere_goes_on_the_same() {
-    over_seeds(60, |world| {
+    over_seeds(30, |world| {
         let live = watch(world, ObserverSpec::default());
         let mut rng = Rng::new(world.plan().seed);
         let last = i64::try_from(live.inputs.len()).unwrap() - 1;
@@ -72,31 +74,39 @@ fn agreed(watched: &Watched, since_ms: i64) -> BTreeMap<(i32, EventTime), String
 
 /// A status whose time lies behind the next join phase, because its worker's clock is
 /// ahead, proves a round where it arrives before the next record, and nothing where it
-/// arrives after it: eager rounds, which have no claims, are then completed for one sidecar
-/// and unknown for another. To be dropped when rule 4 does not depend on that
+/// arrives after it: a round that nothing else proves is then completed for one sidecar and
+/// unknown for another. To be dropped when rule 4 does not depend on that
 /// (`rule_4_depends_on_what_arrives_first`).
 fn is_rule_4_fault(one: &str, other: &str) -> bool {
     let unknown = |told: &str| told.replace("\"completed\"", "\"unknown\"");
-    one.contains("\"eager\"") && unknown(one) == unknown(other)
+    unknown(one) == unknown(other)
 }
 
-/// Wrong, and known to be: see `is_rule_4_fault`.
+/// Wrong, and known to be: see `is_rule_4_fault`. An eager worker, whose claims say
+/// nothing, has a clock that is 400 ms ahead.
 #[test]
 fn rule_4_depends_on_what_arrives_first() {
-    let world = evenkeel_sim::plan::Plan::of(22).run();
-    let late = ObserverSpec {
-        start_ms: 400_000,
+    let mut plan = hand::plan(vec![hand::slot()]);
+    plan.slots[0].version = 0;
+    plan.slots[0].clock.skew_ms = 400;
+    plan.connectors = vec![hand::connector("orders", 2)];
+    plan.deeds = vec![hand::start(0, 0), (5_000, Deed::Create(0))];
+    let world = plan.run();
+    let live = agreed(&watch(&world, ObserverSpec::default()), i64::MIN);
+    let late = |seed| ObserverSpec {
+        start_ms: 30_000,
+        seed,
         ..ObserverSpec::default()
     };
-    let (live, late) = (watch(&world, ObserverSpec::default()), watch(&world, late));
-    let (live, late) = (agreed(&live, i64::MIN), agreed(&late, i64::MIN));
-    let differ = |(key, told): (&(i32, EventTime), &String)| late.get(key) != Some(told);
-    assert_eq!(live.iter().filter(|pair| differ(*pair)).count(), 1);
+    // Which topic is read first differs.
+    let told = (1..=10).map(|seed| agreed(&watch(&world, late(seed)), i64::MIN));
+    let differing = told.filter(|told| *told != live).count();
+    assert!((1..10).contains(&differing), "{differing}");
 }
 
 #[test]
 fn sidecars_settle_the_same() {
-    over_seeds(60, |world| {
+    over_seeds(30, |world| {
         let seed = world.plan().seed;
         let mut rng = Rng::new(seed);
         let latest = world.plan().end_ms / 2;

@@ -43,14 +43,14 @@ fn held(answers: &Answers) -> Result<(), String> {
 
 #[test]
 fn configured_work_is_owned_or_has_a_reason() {
-    over_seeds(60, |world| {
+    over_seeds(30, |world| {
         let mut observer = world.observer(ObserverSpec::default());
         let mut engine = Engine::new();
         let mut inputs = 0;
         while let Some(input) = observer.next_input(engine.wants_ends()) {
             engine.apply(&input);
             inputs += 1;
-            if inputs % 7 == 0 {
+            if inputs % 20 == 0 {
                 held(&engine.answers())?;
             }
         }

@@ -40,8 +40,9 @@ pub(super) fn outcomes(truth: &Truth, watched: &Watched) -> Result<(), String> {
                 real.generation, told.generation
             ));
         }
-        let unknown =
-            told.outcome == Some(answers::Outcome::Unknown) || is_rule_7_fault(real, told);
+        let unknown = told.outcome == Some(answers::Outcome::Unknown)
+            || is_rule_7_fault(real, told)
+            || is_rule_6_fault(real, told);
         if said(real.outcome).is_some_and(|right| told.outcome != Some(right)) && !unknown {
             return Err(format!(
                 "{}/{} ended {:?}, said {:?} by {:?}",
@@ -62,6 +63,14 @@ pub(super) fn is_rule_7_fault(real: &TrueRound, told: &answers::RoundAnswer) -> 
     real.outcome == Outcome::Aborted
         && real.members.values().all(nothing)
         && told.settled_by == Some("generation rule 7")
+}
+
+/// Rule 6 takes a round for aborted when members come back without what they were told. One
+/// that was told nothing may have got it; its claim then carries what is left over of it.
+fn is_rule_6_fault(real: &TrueRound, told: &answers::RoundAnswer) -> bool {
+    let mut got = real.members.values().filter(|m| m.received_ms.is_some());
+    got.all(|m| m.assigned.is_empty() && m.revoked.is_empty())
+        && told.settled_by == Some("generation rule 6")
 }
 
 fn work(items: &[ItemAnswer]) -> Work {
