@@ -11,7 +11,7 @@ use crate::clock::Clock;
 use crate::item::{Item, Work};
 use crate::protocol::Why;
 
-pub use scribe::{Departing, Scribe};
+pub use scribe::{Departing, Doer, Scribe};
 
 /// Everything that happened in a world.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -260,6 +260,8 @@ pub struct TrueStop {
     pub item: Item,
     /// `host:port` of the worker.
     pub worker: String,
+    /// Its member id then, if it had one.
+    pub member: Option<String>,
     /// The generation that the worker had completed last.
     pub generation: i32,
     /// Why.
@@ -279,6 +281,8 @@ pub struct TrueStart {
     pub item: Item,
     /// `host:port` of the worker.
     pub worker: String,
+    /// Its member id then, if it had one.
+    pub member: Option<String>,
     /// The generation that the worker had completed last.
     pub generation: i32,
     /// When it was started.

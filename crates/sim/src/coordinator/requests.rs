@@ -65,7 +65,8 @@ impl Coordinator {
             };
             group.leader.get_or_insert_with(|| id.clone());
             group.members.push((id.clone(), member));
-            group.joined_meanwhile = true;
+            // Only a group that never had a generation is waited for once more.
+            group.joined_meanwhile |= group.generation == 0;
             self.out.push(Effect::Timer(until, Timer::Session(id)));
             return self.prepare(trigger);
         }

@@ -24,6 +24,17 @@ pub struct Departing {
     pub owned: Work,
 }
 
+/// Who starts or stops a piece of work.
+#[derive(Debug, Clone)]
+pub struct Doer {
+    /// `host:port` of the worker.
+    pub worker: String,
+    /// Its member id, if it has one.
+    pub member: Option<String>,
+    /// The generation that it completed last.
+    pub generation: i32,
+}
+
 /// The writer.
 #[derive(Debug, Clone, Default)]
 pub struct Scribe {
@@ -238,12 +249,13 @@ impl Scribe {
     }
 
     /// A worker begins to stop a piece of work; returns its number.
-    pub fn stopping(&mut self, now: i64, item: &Item, worker: &str, of: (i32, StopWhy)) -> usize {
+    pub fn stopping(&mut self, now: i64, item: &Item, by: &Doer, why: StopWhy) -> usize {
         self.truth.stops.push(TrueStop {
             item: item.clone(),
-            worker: worker.to_owned(),
-            generation: of.0,
-            why: of.1,
+            worker: by.worker.clone(),
+            member: by.member.clone(),
+            generation: by.generation,
+            why,
             from_ms: now,
             until_ms: None,
             stuck: false,
@@ -260,11 +272,12 @@ impl Scribe {
     }
 
     /// A worker begins to start a piece of work; returns its number.
-    pub fn starting(&mut self, now: i64, item: &Item, worker: &str, generation: i32) -> usize {
+    pub fn starting(&mut self, now: i64, item: &Item, by: &Doer) -> usize {
         self.truth.starts.push(TrueStart {
             item: item.clone(),
-            worker: worker.to_owned(),
-            generation,
+            worker: by.worker.clone(),
+            member: by.member.clone(),
+            generation: by.generation,
             from_ms: now,
             until_ms: None,
         });

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use super::process::{Phase, Process};
 use super::sim::{Event, Sim};
-use crate::assignor::Incremental;
+use crate::assignor::{Incremental, Rules};
 use crate::config::Change;
 use crate::item::Work;
 use crate::plan::Deed;
@@ -143,7 +143,11 @@ impl Sim {
             slot,
             url: format!("http://{worker}/"),
             host,
-            client_id: format!("connect-{worker}"),
+            // Before 3.7 a counter of the process, the same everywhere.
+            client_id: match self.plan.rules {
+                Rules::Since34 => format!("connect-{worker}"),
+                Rules::Before34 | Rules::Before262 => "connect-1".to_owned(),
+            },
             worker,
             alive: true,
             frozen_ms: None,

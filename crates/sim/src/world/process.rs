@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use crate::assignor::Incremental;
 use crate::item::{Item, Work};
 use crate::protocol::{Meta, Told, Why};
-use crate::truth::How;
+use crate::truth::{Doer, How};
 
 /// What a process is in the group, as it sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -112,6 +112,15 @@ impl Process {
     /// Whether its herder can act.
     pub(super) fn is_idle(&self) -> bool {
         self.alive && self.frozen_ms.is_none() && self.busy.is_none()
+    }
+
+    /// Who it is to the truth.
+    pub(super) fn doer(&self) -> Doer {
+        Doer {
+            worker: self.worker.clone(),
+            member: self.member.clone(),
+            generation: self.last_completed,
+        }
     }
 
     /// What it believes it owns.

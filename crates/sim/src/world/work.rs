@@ -36,10 +36,8 @@ impl Sim {
 
     pub(super) fn start_item(&mut self, at: usize, item: Item) {
         let token = self.token();
-        let process = &self.processes[at];
-        let worker = process.worker.clone();
-        let generation = process.last_completed;
-        let start = self.scribe.starting(self.now, &item, &worker, generation);
+        let doer = self.processes[at].doer();
+        let start = self.scribe.starting(self.now, &item, &doer);
         let (least, most) = self
             .connector_of(&item)
             .map_or((5, 60), |at| self.plan.connectors[at].start_ms);
@@ -93,10 +91,7 @@ impl Sim {
     /// Stops pieces of work; the herder waits for all of them, or gives them up.
     pub(super) fn stop_items(&mut self, at: usize, items: Vec<Item>, why: StopWhy, then: Then) {
         let graceful_ms = self.plan.slots[self.processes[at].slot].graceful_ms;
-        let (worker, generation) = {
-            let process = &self.processes[at];
-            (process.worker.clone(), process.last_completed)
-        };
+        let doer = self.processes[at].doer();
         let mut lanes = [0_i64; THREADS];
         for item in items {
             let stop_ms = self.stop_ms(&item);
@@ -109,9 +104,7 @@ impl Sim {
             let Some(run) = self.processes[at].runs.get_mut(&item) else {
                 continue;
             };
-            let number = self
-                .scribe
-                .stopping(self.now, &item, &worker, (generation, why));
+            let number = self.scribe.stopping(self.now, &item, &doer, why);
             run.stop = Some(number);
             let token = run.token;
             lanes.sort_unstable();

@@ -12,5 +12,6 @@ mod drive;
 mod hand;
 mod replay;
 mod sound;
+mod timelines;
 mod truth;
 mod whole;
