@@ -161,11 +161,9 @@ impl Sim {
         process.rejoin = None;
         let stop: Vec<_> = told.revoked.iter().cloned().collect();
         let stops = process.version > 0 && !stop.is_empty();
-        if let Some(member) = process.member.clone() {
-            self.scribe.received(self.now, generation, &member);
-        }
-        let process = &mut self.processes[at];
-        process.received = Some((generation, told));
+        let member = process.member.clone().unwrap_or_default();
+        self.scribe.received(self.now, generation, &member);
+        process.received = Some((generation, member, told));
         if stops {
             self.stop_items(at, stop, StopWhy::Revoked, Then::Apply);
         } else {

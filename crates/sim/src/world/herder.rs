@@ -85,7 +85,7 @@ impl Sim {
     /// (`onJoinComplete`, then `onAssigned`).
     pub(super) fn apply(&mut self, at: usize) {
         let process = &mut self.processes[at];
-        let Some((generation, mut told)) = process.received.take() else {
+        let Some((generation, member, mut told)) = process.received.take() else {
             return;
         };
         if process.version > 0 {
@@ -100,9 +100,7 @@ impl Sim {
         process.delay += 1;
         let delay = process.delay;
         let leads = process.leads();
-        if let Some(member) = process.member.clone() {
-            self.scribe.applied(self.now, generation, &member);
-        }
+        self.scribe.applied(self.now, generation, &member);
         if delay_ms > 0 {
             self.later(delay_ms, Event::DelayOver(at, delay));
         }

@@ -77,8 +77,8 @@ pub(super) struct Process {
     pub(super) rejoin: Option<Why>,
     /// Whether its work is what its assignment says.
     pub(super) resolved: bool,
-    /// What it was told in which generation, until it is applied.
-    pub(super) received: Option<(i32, Told)>,
+    /// What it was told in which generation and as whom, until it is applied.
+    pub(super) received: Option<(i32, String, Told)>,
     /// The protocol version of its newest generation.
     pub(super) version: i16,
     /// What it believes it owns.

@@ -33,6 +33,12 @@ pub(super) fn outcomes(truth: &Truth, watched: &Watched) -> Result<(), String> {
         let real: Vec<i32> = real.iter().map(|r| r.generation).collect();
         return Err(format!("settled {said:?}, recorded {real:?}"));
     }
+    let lives = |of: &dyn Fn(usize) -> u32| -> Vec<bool> {
+        (1..real.len()).map(|at| of(at) != of(at - 1)).collect()
+    };
+    if lives(&|at| real[at].incarnation) != lives(&|at| watched.settled[at].incarnation) {
+        return Err("the group was made anew at another generation".to_owned());
+    }
     for (real, told) in real.iter().zip(&watched.settled) {
         if real.generation != told.generation {
             return Err(format!(
@@ -148,11 +154,52 @@ pub(super) fn counters(truth: &Truth, watched: &Watched) -> Result<(), String> {
     }
     let of = |kind| counted.assignments.get(&kind).copied().unwrap_or(0);
     assigned.hold("assignments", (of(Kind::Connector), of(Kind::Task)))?;
-    let of = |kind| {
-        let key = (kind, RevocationHow::Asked);
-        counted.revocations.get(&key).copied().unwrap_or(0)
-    };
-    asked.hold("revocations", (of(Kind::Connector), of(Kind::Task)))
+    let of = |kind, how| counted.revocations.get(&(kind, how)).copied().unwrap_or(0);
+    let both = |how| (of(Kind::Connector, how), of(Kind::Task, how));
+    asked.hold("revocations", both(RevocationHow::Asked))?;
+    dropped(truth).hold("drops", both(RevocationHow::Dropped))?;
+    implied(truth).hold("stops of eager members", both(RevocationHow::Implied))
+}
+
+/// What members stopped because they lost the coordinator. One that does not come back
+/// leaves no record of it.
+fn dropped(truth: &Truth) -> Bounds {
+    let mut bounds = Bounds::default();
+    let rounds = recorded(truth);
+    for drop in &truth.drops {
+        let next = rounds
+            .iter()
+            .position(|round| round.join_ended_ms >= drop.at_ms);
+        let back = next.and_then(|at| rounds[at].members.get(&drop.member));
+        let cooperative = next.is_some_and(|at| rounds[at].version > 0);
+        let seen = cooperative && back.is_some_and(|member| member.claim.is_none());
+        // What the round before wanted stopped may have been stopped for it.
+        let before = next.and_then(|at| rounds.get(at.checked_sub(1)?));
+        let before = before.and_then(|round| round.members.get(&drop.member));
+        let wanted = before
+            .map(|member| member.revoked.clone())
+            .unwrap_or_default();
+        let (unsure, sure) = drop
+            .items
+            .iter()
+            .cloned()
+            .partition(|item| wanted.contains(item));
+        bounds.add(&sure, seen);
+        bounds.add(&unsure, false);
+    }
+    bounds
+}
+
+/// What eager members had and stopped before they joined again: no more than they were
+/// ever handed.
+fn implied(truth: &Truth) -> Bounds {
+    let mut bounds = Bounds::default();
+    for round in truth.rounds.iter().filter(|round| round.version == 0) {
+        for member in round.members.values().filter(|m| m.applied_ms.is_some()) {
+            bounds.add(&member.assigned, false);
+        }
+    }
+    bounds
 }
 
 /// How much may be counted: never more than was applied, and all that was applied in
