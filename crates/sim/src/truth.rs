@@ -109,7 +109,8 @@ pub struct TrueMember {
     pub applied_ms: Option<i64>,
 }
 
-/// Why a rebalance was prepared, or what came to it.
+/// Why a rebalance was prepared, or what came to it. Members that merely follow are
+/// [`Trigger::Rejoined`] with [`Why::Asked`]; see [`TrueRound::causes`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Trigger {
@@ -117,6 +118,8 @@ pub enum Trigger {
     GroupFormed,
     /// A member joined.
     Joined {
+        /// `host:port` of its worker.
+        worker: String,
         /// Its id.
         member: String,
         /// The id that the same worker had before.
@@ -302,4 +305,25 @@ pub struct TrueEnd {
     pub owned: BTreeMap<String, (String, Work)>,
     /// All configured work.
     pub configured: Work,
+}
+
+// === impl TrueRound ===
+
+impl TrueRound {
+    /// What made it necessary, in order: all triggers but those of members that only did
+    /// as the coordinator asked.
+    pub fn causes(&self) -> impl Iterator<Item = &Trigger> {
+        let follows = |trigger: &&Trigger| {
+            matches!(
+                trigger,
+                Trigger::Rejoined {
+                    why: Why::Asked,
+                    ..
+                }
+            )
+        };
+        self.triggers
+            .iter()
+            .filter(move |trigger| !follows(trigger))
+    }
 }

@@ -51,7 +51,9 @@ impl Coordinator {
     fn join_as(&mut self, ticket: Ticket, id: String, meta: Meta, why: Why) {
         let Some(group) = &mut self.group else { return };
         if group.pending.remove(&id).is_some() {
+            // Whose it is, and who it was before, the scribe knows.
             let trigger = Trigger::Joined {
+                worker: String::new(),
                 member: id.clone(),
                 successor_of: None,
             };

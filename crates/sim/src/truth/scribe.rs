@@ -76,11 +76,13 @@ impl Scribe {
     /// A rebalance was begun, or got another reason.
     pub fn trigger(&mut self, now: i64, mut trigger: Trigger) {
         if let Trigger::Joined {
+            worker,
             member,
             successor_of,
         } = &mut trigger
-            && let Some((slot, _)) = self.workers.get(member)
+            && let Some((slot, address)) = self.workers.get(member)
         {
+            worker.clone_from(address);
             *successor_of = self.newest.insert(*slot, member.clone());
             for departure in &mut self.truth.departures {
                 if successor_of.as_deref() == Some(&departure.member) {

@@ -43,7 +43,7 @@ fn phases(truth: &Truth) -> Result<(), String> {
         let mut instants = vec![round.prepare_started_ms, round.join_ended_ms];
         instants.extend(round.recorded_ms);
         instants.extend(round.effective_ms);
-        if round.triggers.is_empty() || !instants.is_sorted() {
+        if round.causes().next().is_none() || !instants.is_sorted() {
             return Err(format!("{}: {instants:?}", round.generation));
         }
         for member in round.members.values() {
