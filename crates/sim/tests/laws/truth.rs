@@ -6,6 +6,7 @@ mod state;
 use crate::drive::{over_seeds, watch};
 use crate::hand;
 use evenkeel_sim::observer::ObserverSpec;
+use evenkeel_sim::rng::Rng;
 
 /// Watched from before the first worker came: everything is seen, and counted.
 fn from_the_start() -> ObserverSpec {
@@ -20,6 +21,30 @@ fn what_is_said_is_what_happened() {
         rounds::contents(truth, &watched)?;
         rounds::counters(truth, &watched)?;
         state::at_rest(truth, &watched)
+    });
+}
+
+/// A sidecar that comes late, or starts anew, reads what was: where that is whole, it says
+/// the same at the end.
+#[test]
+fn a_late_sidecar_knows_what_is() {
+    over_seeds(40, |world| {
+        let mut rng = Rng::new(world.plan().seed);
+        let late = ObserverSpec {
+            start_ms: rng.between(1, world.plan().end_ms),
+            poll_ms: rng.chance(50).then_some(500),
+            lag_ms: (1, 800),
+            doubled: 10,
+            ..from_the_start()
+        };
+        let watched = watch(world, late.clone());
+        rounds::outcomes(world.truth(), &watched)?;
+        state::at_rest(world.truth(), &watched)?;
+        let compacted = ObserverSpec {
+            compacted_ms: Some(1_000),
+            ..late
+        };
+        state::owners(world.truth(), &watch(world, compacted)).map(|_| ())
     });
 }
 
