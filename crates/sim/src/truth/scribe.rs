@@ -202,7 +202,8 @@ impl Scribe {
 
     /// A member is gone.
     pub fn departed(&mut self, now: i64, id: &str, seen: Removed, who: Departing) {
-        for item in &who.owned {
+        let lost: Work = who.owned.union(&self.not_taken(id)).cloned().collect();
+        for item in &lost {
             let open = |loss: &TrueLoss| loss.ended == LossEnd::Open && loss.item == *item;
             if !self.truth.losses.iter().any(open) {
                 self.truth.losses.push(TrueLoss {
@@ -227,6 +228,20 @@ impl Scribe {
             owned: who.owned,
             successor,
         });
+    }
+
+    /// What the newest written round handed to a member that never took it: the leader
+    /// takes it for the member's.
+    fn not_taken(&self, id: &str) -> Work {
+        let mut written = self.truth.rounds.iter().rev();
+        let newest = written.find(|round| round.recorded_ms.is_some());
+        let member = newest
+            .filter(|round| round.effective_ms.is_some())
+            .and_then(|round| round.members.get(id));
+        let member = member.filter(|member| member.applied_ms.is_none());
+        member
+            .map(|member| member.assigned.clone())
+            .unwrap_or_default()
     }
 
     /// When a member that joined before its predecessor was removed did so.
@@ -302,7 +317,8 @@ impl Scribe {
         for loss in &mut self.truth.losses {
             if loss.ended == LossEnd::Open && of(&loss.item) {
                 loss.ended = ended;
-                loss.until_ms = Some(now);
+                // Somebody may have been given it before its owner was gone.
+                loss.until_ms = Some(now.max(loss.from_ms));
             }
         }
     }

@@ -64,7 +64,8 @@ impl Sim {
     pub(super) fn replied(&mut self, ticket: Ticket, reply: Reply) {
         let at = ticket.process;
         let process = &mut self.processes[at];
-        if ticket.asked & !BEAT != process.asked {
+        // Once it stops its work, nobody polls.
+        if ticket.asked & !BEAT != process.asked || process.stopping == Some(true) {
             return;
         }
         let beat = ticket.asked & BEAT != 0;

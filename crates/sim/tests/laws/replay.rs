@@ -133,7 +133,12 @@ fn sidecars_settle_the_same() {
         let watched = specs.map(|spec| watch(world, spec));
         // By the stamp of the newest broker clock that all of them saw: all rounds since
         // the last came, or all there are where history is whole.
-        let ahead_ms = world.truth().clocks.values().map(|c| c.skew_ms.abs()).max();
+        let clocks = world.truth().clocks.values();
+        let off_ms = clocks.map(|clock| {
+            let steps = clock.steps.iter().map(|(_, by)| by.abs());
+            clock.skew_ms.abs() + steps.sum::<i64>()
+        });
+        let ahead_ms = off_ms.max();
         let since_ms = match compacted_ms {
             None => i64::MIN,
             Some(_) => evenkeel_sim::world::BASE_MS + latest + 2 * ahead_ms.unwrap_or(0),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use evenkeel_core::answers::{self, ItemAnswer, RevocationHow};
 use evenkeel_core::facts::ids::Kind;
 use evenkeel_sim::item::{CONNECTOR, Item, Work, counts};
-use evenkeel_sim::truth::{Outcome, TrueRound, Truth};
+use evenkeel_sim::truth::{Outcome, TrueMember, TrueRound, Truth};
 
 use crate::drive::Watched;
 
@@ -64,8 +64,7 @@ pub(super) fn outcomes(truth: &Truth, watched: &Watched) -> Result<(), String> {
 /// delay of the round before. To be dropped when the rule looks at them
 /// (`rule_7_overlooks_that_nobody_got_a_round`).
 pub(super) fn is_rule_7_fault(real: &TrueRound, told: &answers::RoundAnswer) -> bool {
-    let nothing =
-        |m: &evenkeel_sim::truth::TrueMember| m.assigned.is_empty() && m.revoked.is_empty();
+    let nothing = |m: &TrueMember| m.assigned.is_empty() && m.revoked.is_empty();
     real.outcome == Outcome::Aborted
         && real.members.values().all(nothing)
         && told.settled_by == Some("generation rule 7")
@@ -143,6 +142,9 @@ pub(super) fn counters(truth: &Truth, watched: &Watched) -> Result<(), String> {
         let next = later.find(|next| next.recorded_ms.is_some());
         let next = next.filter(|next| next.incarnation == round.incarnation);
         for (id, member) in &round.members {
+            if is_phantom(member, next, id) {
+                assigned.add(&member.assigned, false);
+            }
             if member.applied_ms.is_none() {
                 continue;
             }
@@ -159,6 +161,18 @@ pub(super) fn counters(truth: &Truth, watched: &Watched) -> Result<(), String> {
     asked.hold("revocations", both(RevocationHow::Asked))?;
     dropped(truth).hold("drops", both(RevocationHow::Dropped))?;
     implied(truth).hold("stops of eager members", both(RevocationHow::Implied))
+}
+
+/// A member that had no claim, was handed work, did not get it and comes back without a
+/// claim is counted as one that took the work and dropped it. To be dropped when a null
+/// claim after a null claim proves neither (`a_late_newcomer_is_counted_twice`).
+pub(super) fn is_phantom(member: &TrueMember, next: Option<&TrueRound>, id: &str) -> bool {
+    let back = next.and_then(|next| next.members.get(id));
+    let cooperative = next.is_some_and(|next| next.version > 0);
+    cooperative
+        && member.applied_ms.is_none()
+        && member.claim.is_none()
+        && back.is_some_and(|back| back.claim.is_none())
 }
 
 /// What members stopped because they lost the coordinator. One that does not come back
@@ -186,6 +200,13 @@ fn dropped(truth: &Truth) -> Bounds {
             .partition(|item| wanted.contains(item));
         bounds.add(&sure, seen);
         bounds.add(&unsure, false);
+    }
+    for (round, next) in rounds.iter().zip(rounds.iter().skip(1)) {
+        for (id, member) in &round.members {
+            if is_phantom(member, Some(next), id) {
+                bounds.add(&member.assigned, false);
+            }
+        }
     }
     bounds
 }
