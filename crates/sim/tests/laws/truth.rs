@@ -50,7 +50,7 @@ fn a_late_sidecar_knows_what_is() {
             compacted_ms: Some(1_000),
             ..late
         };
-        state::owners(world.truth(), &watch(world, compacted)).map(|_| ())
+        state::owners(world.truth(), &watch(world, compacted), true).map(|_| ())
     });
 }
 
