@@ -48,7 +48,8 @@ pub(super) fn outcomes(truth: &Truth, watched: &Watched) -> Result<(), String> {
         }
         let unknown = told.outcome == Some(answers::Outcome::Unknown)
             || is_rule_7_fault(real, told)
-            || is_rule_6_fault(real, told);
+            || is_rule_6_fault(real, told)
+            || is_rule_5_fault(real, told);
         if said(real.outcome).is_some_and(|right| told.outcome != Some(right)) && !unknown {
             return Err(format!(
                 "{}/{} ended {:?}, said {:?} by {:?}",
@@ -68,6 +69,12 @@ pub(super) fn is_rule_7_fault(real: &TrueRound, told: &answers::RoundAnswer) -> 
     real.outcome == Outcome::Aborted
         && real.members.values().all(nothing)
         && told.settled_by == Some("generation rule 7")
+}
+
+/// Rule 5 measures the quiet after a record by the stamp of the next one, which another
+/// coordinator, with another clock, or after an outage, may have written.
+fn is_rule_5_fault(real: &TrueRound, told: &answers::RoundAnswer) -> bool {
+    real.outcome == Outcome::Aborted && told.settled_by == Some("generation rule 5")
 }
 
 /// Rule 6 takes a round for aborted when members come back without what they were told. One
@@ -142,7 +149,9 @@ pub(super) fn counters(truth: &Truth, watched: &Watched) -> Result<(), String> {
         let next = later.find(|next| next.recorded_ms.is_some());
         let next = next.filter(|next| next.incarnation == round.incarnation);
         for (id, member) in &round.members {
-            if is_phantom(member, next, id) {
+            // An eager member that stayed is counted though it got nothing: no claim tells.
+            let eager = round.version == 0 && member.applied_ms.is_none();
+            if eager || is_phantom(member, next, id) {
                 assigned.add(&member.assigned, false);
             }
             if member.applied_ms.is_none() {
@@ -193,11 +202,12 @@ fn dropped(truth: &Truth) -> Bounds {
         let wanted = before
             .map(|member| member.revoked.clone())
             .unwrap_or_default();
-        let (unsure, sure) = drop
-            .items
-            .iter()
-            .cloned()
-            .partition(|item| wanted.contains(item));
+        // What it handed out counts only if it is proven to have been completed.
+        let handed = before
+            .map(|member| member.assigned.clone())
+            .unwrap_or_default();
+        let doubtful = |item: &Item| wanted.contains(item) || handed.contains(item);
+        let (unsure, sure) = drop.items.iter().cloned().partition(doubtful);
         bounds.add(&sure, seen);
         bounds.add(&unsure, false);
     }
@@ -216,7 +226,7 @@ fn dropped(truth: &Truth) -> Bounds {
 fn implied(truth: &Truth) -> Bounds {
     let mut bounds = Bounds::default();
     for round in truth.rounds.iter().filter(|round| round.version == 0) {
-        for member in round.members.values().filter(|m| m.applied_ms.is_some()) {
+        for member in round.members.values() {
             bounds.add(&member.assigned, false);
         }
     }
