@@ -104,7 +104,7 @@ const ROOMS: &[(&[&str], &[&str])] = &[
 const STRANGERS: &[(&str, &[&str])] = &[
     ("crates/testbed/", &["evenkeel", "evenkeel_core"]),
     (
-        "crates/sim/",
+        "crates/sim/src/",
         &[
             "evenkeel_core::view",
             "evenkeel_core::story",

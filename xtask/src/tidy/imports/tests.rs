@@ -195,6 +195,6 @@ fn the_truth_does_not_use_the_core() {
     check_file(
         "crates/sim/src/lib.rs",
         "use evenkeel_core::{facts, view::statuses};",
-        &["crates/sim/src/lib.rs:1: crates/sim/ must not use evenkeel_core::view"],
+        &["crates/sim/src/lib.rs:1: crates/sim/src/ must not use evenkeel_core::view"],
     );
 }

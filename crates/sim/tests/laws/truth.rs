@@ -1,0 +1,102 @@
+//! Laws: what the engine says equals what happened.
+
+mod rounds;
+mod state;
+
+use evenkeel_core::answers::RevocationHow;
+use evenkeel_core::facts::ids::Kind;
+use evenkeel_sim::plan::Deed;
+use evenkeel_sim::truth::TrueRound;
+use evenkeel_sim::world::BASE_MS;
+
+use crate::drive::{over_seeds, watch};
+use crate::hand;
+use evenkeel_sim::observer::ObserverSpec;
+use evenkeel_sim::rng::Rng;
+
+/// Watched from before the first worker came: everything is seen, and counted.
+fn from_the_start() -> ObserverSpec {
+    ObserverSpec::default()
+}
+
+#[test]
+fn what_is_said_is_what_happened() {
+    over_seeds(60, |world| {
+        let (truth, watched) = (world.truth(), watch(world, from_the_start()));
+        rounds::outcomes(truth, &watched)?;
+        rounds::contents(truth, &watched)?;
+        rounds::counters(truth, &watched)?;
+        state::at_rest(truth, &watched)
+    });
+}
+
+/// A sidecar that comes late, or starts anew, reads what was: where that is whole, it says
+/// the same at the end.
+#[test]
+fn a_late_sidecar_knows_what_is() {
+    over_seeds(40, |world| {
+        let mut rng = Rng::new(world.plan().seed);
+        let late = ObserverSpec {
+            start_ms: rng.between(1, world.plan().end_ms),
+            poll_ms: rng.chance(50).then_some(500),
+            lag_ms: (1, 800),
+            doubled: 10,
+            ..from_the_start()
+        };
+        let watched = watch(world, late.clone());
+        rounds::outcomes(world.truth(), &watched)?;
+        state::at_rest(world.truth(), &watched)?;
+        let compacted = ObserverSpec {
+            compacted_ms: Some(1_000),
+            ..late
+        };
+        state::owners(world.truth(), &watch(world, compacted), true).map(|_| ())
+    });
+}
+
+/// Wrong, and known to be: see `rounds::is_rule_7_fault`. A second worker joins while the
+/// record of the first is being written: nobody gets generation 1, which told nobody
+/// anything, and the first worker comes back without a claim.
+#[test]
+fn rule_7_overlooks_that_nobody_got_a_round() {
+    let mut plan = hand::plan(vec![hand::slot(), hand::slot()]);
+    plan.manner.append_ms = (300, 300);
+    plan.deeds = vec![hand::start(0, 0), hand::start(100, 1)];
+    let world = plan.run();
+    let watched = watch(&world, from_the_start());
+    let rounds = world.truth().rounds.iter().zip(&watched.settled);
+    let faults = rounds.filter(|(real, told)| rounds::is_rule_7_fault(real, told));
+    assert_eq!(faults.count(), 1);
+}
+
+/// Wrong, and known to be: see `rounds::is_phantom`. The newcomer of slot 2 is far away: it
+/// gets its first work, of a worker that is gone, later than slot 3 joins, so it gets
+/// nothing, and comes back without a claim as it came.
+#[test]
+fn a_late_newcomer_is_counted_twice() {
+    let mut plan = hand::plan(vec![hand::slot(); 4]);
+    for slot in &mut plan.slots {
+        slot.max_delay_ms = 0;
+        slot.latency_ms = 1;
+    }
+    plan.slots[2].latency_ms = 60;
+    plan.connectors = vec![hand::connector("c", 3)];
+    plan.deeds = vec![
+        hand::start(0, 0),
+        hand::start(100, 1),
+        (8_000, Deed::Create(0)),
+        (20_000, Deed::Kill { slot: 1 }),
+        hand::start(21_000, 2),
+    ];
+    // Once to see when the round with the newcomer is in effect, and once with slot 3 in it.
+    let alone = plan.clone().run();
+    let joins = |round: &&TrueRound| round.members.values().any(|m| m.worker == "10.0.2.3:8083");
+    let round = alone.truth().rounds.iter().find(joins).unwrap();
+    let at_ms = round.effective_ms.unwrap() + 5 - BASE_MS;
+    plan.deeds.push(hand::start(at_ms, 3));
+    let world = plan.run();
+    let watched = watch(&world, from_the_start());
+    assert!(world.truth().drops.is_empty());
+    let revocations = watched.engine.answers().counters.revocations;
+    assert_eq!(revocations[&(Kind::Task, RevocationHow::Dropped)], 1);
+}
