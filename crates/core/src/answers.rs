@@ -2,6 +2,7 @@
 //! metrics, API and page alike. What is not here cannot be shown by mistake.
 
 mod counters;
+mod duration;
 mod episode;
 mod episode_labels;
 mod group;
@@ -13,10 +14,11 @@ use std::sync::Arc;
 use serde::Serialize;
 
 pub use counters::{Counters, Histogram};
+pub use duration::{Bound, DurationAnswer};
 pub use episode::{
-    Bound, Cause, CauseAnswer, DepartureAnswer, DepartureHow, DurationAnswer, EpisodeAnswer,
-    EpisodeOutcome, EpisodeRound, EpisodeState, EpisodesAnswer, LossEnd, LostAnswer, Phase,
-    PolledBounds, PolledRound, SkewAnswer, TasksRoot, WorkerPhases,
+    Cause, CauseAnswer, DepartureAnswer, DepartureHow, EpisodeAnswer, EpisodeOutcome, EpisodeRound,
+    EpisodeState, EpisodesAnswer, LossEnd, LostAnswer, Phase, PolledBounds, PolledRound,
+    SkewAnswer, TasksRoot, WorkerPhases,
 };
 pub use group::{GroupAnswer, GroupState, MemberAnswer, OwnWorker, Role};
 

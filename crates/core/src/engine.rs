@@ -5,6 +5,7 @@
 //! only when it is proven that no record older than it is still unread. So the same
 //! inputs give the same answers, on any day, on any machine.
 
+mod clock;
 mod counting;
 mod findings;
 mod judge;
@@ -22,7 +23,6 @@ use crate::facts::ids::Names;
 use crate::facts::input::{Ends, Input, InputKind, Settings, Start, Topic};
 use crate::facts::observation::GroupSnapshot;
 use crate::facts::time::{ArrivalTime, EventTime};
-use crate::limits::TIMER_SLACK_MS;
 use crate::story::barrier::{Progress, Started};
 use crate::story::findings::{Findings, Kind};
 use crate::story::recent::RecentGenerations;
@@ -45,7 +45,7 @@ pub struct Engine {
 pub struct State {
     settings: Settings,
     names: Names,
-    clock: Clock,
+    clock: clock::Clock,
     progress: Progress,
     tallies: records::Tallies,
     group: GroupNow,
@@ -65,33 +65,6 @@ pub struct State {
     /// What the input at hand changed; empty between inputs.
     #[serde(skip)]
     changes: Vec<Change>,
-}
-
-/// What is known of the two clocks.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-struct Clock {
-    /// The newest input.
-    arrived: Option<ArrivalTime>,
-    /// The newest group record, or the newest instant before which none is unread.
-    event: Option<EventTime>,
-    /// The smallest delay between a group record and its arrival, of this leader epoch:
-    /// another coordinator has another clock. Records of the past only make it larger,
-    /// so time passes too slowly rather than too fast.
-    delay_ms_min: Option<i64>,
-    /// The same of records that were written while the agent watched: the only ones that
-    /// arrive when they are written.
-    delay_live_ms_min: Option<i64>,
-    /// When the newest group record was written.
-    recorded: Option<EventTime>,
-    /// Its leader epoch.
-    leader_epoch: Option<i32>,
-    /// Whether that is another one than that of the record before.
-    coordinator_moved: bool,
-    /// When reading of the offsets topic began.
-    watched_since: Option<EventTime>,
-    /// How far each topic was confirmed, and whether it is waited for, when rounds were
-    /// last looked at.
-    confirmed: [(Option<ArrivalTime>, bool); 3],
 }
 
 /// The newest group record and where it stands in the group's life.
@@ -245,43 +218,6 @@ impl Engine {
     #[must_use]
     pub fn answers(&self) -> Answers {
         publish::answers(&self.state)
-    }
-}
-
-// === impl Clock ===
-
-impl Clock {
-    fn saw(&mut self, leader_epoch: Option<i32>, recorded: EventTime, at: ArrivalTime, live: bool) {
-        // A clock that was set back is another clock, too.
-        let back_ms = self.recorded.map_or(0, |last| last.since_ms(recorded));
-        self.recorded = Some(recorded);
-        let other = leader_epoch.is_some() && leader_epoch != self.leader_epoch;
-        self.coordinator_moved = other && self.leader_epoch.is_some();
-        if other || back_ms > TIMER_SLACK_MS {
-            self.leader_epoch = leader_epoch;
-            self.delay_ms_min = None;
-            self.delay_live_ms_min = None;
-            self.event = None;
-        }
-        let delay_ms = at.delay_after_ms(recorded);
-        self.delay_ms_min = Some(
-            self.delay_ms_min
-                .map_or(delay_ms, |least| least.min(delay_ms)),
-        );
-        if live {
-            let least = self
-                .delay_live_ms_min
-                .map_or(delay_ms, |least| least.min(delay_ms));
-            self.delay_live_ms_min = Some(least);
-        }
-        self.event = self.event.max(Some(recorded));
-    }
-
-    /// This moment on the coordinator's clock, as well as it is known: for what is shown,
-    /// never for a verdict. Until a record was seen to arrive, the agent's clock stands in.
-    fn now(&self) -> Option<EventTime> {
-        let now = self.arrived?.as_event(self.delay_live_ms_min.unwrap_or(0));
-        Some(now).max(self.event)
     }
 }
 

@@ -1,19 +1,18 @@
 //! Judges the steps from record to record, in the order of the log, each once its barrier is
 //! passed: who left, what was lost, why, and which episode it belongs to.
 
+mod clocks;
+mod verdicts;
+
 use std::collections::VecDeque;
-use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use crate::answers::{Cause, Outcome};
 use crate::engine::{Change, State};
 use crate::facts::input::Topic;
-use crate::facts::observation::{Member, RunState, StatusFact};
-use crate::facts::sets;
-use crate::facts::time::{ArrivalTime, EventTime};
-use crate::limits::ROUNDS_OPEN_MAX;
-use crate::story::causes::{self, Causes};
+use crate::facts::time::EventTime;
+use crate::story::causes;
 use crate::story::config_log::ConfigLog;
 use crate::story::departures::{Departure, Departures};
 use crate::story::episodes::{Closed, Episodes, PhaseSeen, Shown};
@@ -21,8 +20,9 @@ use crate::story::losses::{Losses, Took};
 use crate::story::sign;
 use crate::story::skew::Skews;
 use crate::story::status_log::StatusLog;
-use crate::story::steps::{Missing, Step, Steps, Turn};
+use crate::story::steps::{Step, Steps, Turn};
 use crate::story::switches::{StoryRule, Switches};
+use verdicts::Verdict;
 
 /// What happened, and what is needed to say why.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -42,118 +42,15 @@ pub(super) struct Story {
     pub(super) switches: Switches,
 }
 
-/// A generation on its way to be counted: by its cause and its outcome.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-struct Verdict {
-    incarnation: u32,
-    generation: i32,
-    recorded: EventTime,
-    outcome: Option<Outcome>,
-    /// Whether its record was written while the agent watched.
-    live: bool,
-    cause: Option<Cause>,
-    /// All causes, while the first of them may change.
-    causes: Option<Causes>,
-    missing: Option<Missing>,
-    /// Departures that its cause waits for.
-    waits_for: Vec<u64>,
-}
-
 // === impl State ===
 
 impl State {
-    /// A record was read: it waits for its step to be judged.
-    pub(super) fn begin_step(&mut self, step: Step) {
-        if let Some(now) = step.now.as_deref().filter(|now| now.generation > 0) {
-            self.story.verdicts.push_back(Verdict {
-                incarnation: step.incarnation,
-                generation: now.generation,
-                recorded: step.recorded,
-                outcome: None,
-                live: step.live,
-                cause: None,
-                causes: None,
-                missing: step.missing,
-                waits_for: Vec::new(),
-            });
-        }
-        self.story.steps.push(step);
-    }
-
-    /// A round is settled.
-    pub(super) fn note_outcome(&mut self, incarnation: u32, generation: i32, outcome: Outcome) {
-        let verdicts = self.story.verdicts.iter_mut().rev();
-        let mut of_it = verdicts.filter(|verdict| {
-            verdict.incarnation == incarnation && verdict.generation == generation
-        });
-        if let Some(verdict) = of_it.find(|verdict| verdict.outcome.is_none()) {
-            verdict.outcome = Some(outcome);
-            let recorded = verdict.recorded;
-            self.story.episodes.settled(generation, recorded, outcome);
-        }
-    }
-
     /// A member is proven to have taken what it was told.
     pub(super) fn note_took(&mut self, took: Took) {
         if took.live {
             self.count_applied(&took.member);
         }
         self.story.took.push_back(took);
-    }
-
-    /// A status was read.
-    pub(super) fn note_status(
-        &mut self,
-        fact: &StatusFact,
-        recorded: Option<EventTime>,
-        arrived: Option<ArrivalTime>,
-    ) {
-        let delay_ms = self.clock.delay_live_ms_min;
-        if let (StatusFact::State(status), Some(at), Some(arrived), Some(delay_ms)) =
-            (fact, recorded, arrived, delay_ms)
-        {
-            let arrived = arrived.as_event(delay_ms);
-            self.story.skews.arrived(&status.worker, at, arrived);
-        }
-        self.learn_at_once(fact, recorded, arrived);
-        let Story {
-            statuses,
-            skews,
-            episodes,
-            ..
-        } = &mut self.story;
-        let life = arrived.map(|_| self.group.incarnation);
-        if let Some(item) = statuses.apply(fact, recorded, life) {
-            episodes.wrote(item, statuses, skews);
-        }
-    }
-
-    /// A start that the newest record asked for dates its worker's clock: a clock far behind
-    /// would otherwise prove nothing, not even that the worker took what it was told.
-    fn learn_at_once(
-        &mut self,
-        fact: &StatusFact,
-        recorded: Option<EventTime>,
-        arrived: Option<ArrivalTime>,
-    ) {
-        let (StatusFact::State(status), Some(at), Some(_)) = (fact, recorded, arrived) else {
-            return;
-        };
-        let Some(newest) = self.group.newest.as_deref() else {
-            return;
-        };
-        let told = |member: &&Arc<Member>| {
-            member.worker == status.worker && sets::contains(&member.assigned, status.item)
-        };
-        let started = !matches!(status.state, RunState::Unassigned | RunState::Restarting);
-        if started
-            && status.generation == newest.generation
-            && newest.members.iter().any(|member| told(&member))
-        {
-            self.story
-                .skews
-                .started(&status.worker, at, newest.recorded);
-        }
     }
 
     /// The group's log is another one: what was not judged never will be.
@@ -396,94 +293,6 @@ impl State {
         }
         if departed.live {
             self.count_departure(departed);
-        }
-    }
-
-    fn give_causes(&mut self, step: &Step, causes: Causes) {
-        let open = |key: &u64| {
-            let departed = self.story.departures.get(*key);
-            departed.is_some_and(|departed| !departed.settled)
-        };
-        let departures = causes.iter().filter_map(|found| found.departure);
-        let waits_for: Vec<u64> = departures.filter(open).collect();
-        let mut verdicts = self.story.verdicts.iter_mut();
-        if let Some(verdict) = verdicts.find(|verdict| verdict.cause.is_none()) {
-            debug_assert_eq!(verdict.recorded, step.recorded);
-            verdict.cause = Some(causes.cause());
-            verdict.causes = (!waits_for.is_empty()).then_some(causes);
-            verdict.waits_for = waits_for;
-            if let Some(outcome) = verdict.outcome {
-                let (generation, recorded) = (verdict.generation, verdict.recorded);
-                self.story.episodes.settled(generation, recorded, outcome);
-            }
-        }
-    }
-
-    /// Counts what is settled: a number without a record as soon as its cause is, a round
-    /// when its outcome is, too.
-    fn count_verdicts(&mut self) {
-        let mut verdicts = std::mem::take(&mut self.story.verdicts);
-        if verdicts.len() > ROUNDS_OPEN_MAX
-            && let Some(oldest) = verdicts.front_mut()
-        {
-            oldest.waits_for.clear();
-            oldest.outcome = oldest.outcome.or(Some(Outcome::Unknown));
-        }
-        verdicts.retain_mut(|verdict| {
-            let Some(cause) = verdict.cause.filter(|_| verdict.waits_for.is_empty()) else {
-                return true;
-            };
-            if let Some(missing) = verdict.missing.take().filter(|missing| missing.counts) {
-                self.count_generations(cause, missing.outcome, missing.count);
-            }
-            let Some(outcome) = verdict.outcome else {
-                return true;
-            };
-            if verdict.live {
-                self.count_generations(cause, outcome, 1);
-            }
-            false
-        });
-        self.story.verdicts = verdicts;
-    }
-
-    /// Pairs of instants whose order is known: what a step's first record told, and what was
-    /// written before its second.
-    fn learn_clocks(&mut self, step: &Step) {
-        let Some(before) = step.before.as_deref() else {
-            return;
-        };
-        let Story {
-            statuses, skews, ..
-        } = &mut self.story;
-        let known = skews.clone();
-        let life = step.life_before(&known);
-        let now = step.now.as_deref();
-        for old in &before.members {
-            if before.shares_worker(&old.worker) {
-                continue;
-            }
-            let started = old.assigned.iter();
-            let started = started
-                .filter_map(|item| statuses.started(*item, &old.worker, before.generation, &life))
-                .min();
-            if let Some(at) = started {
-                skews.started(&old.worker, at, before.recorded);
-            }
-            let revoked = old.revoked.iter();
-            let revoked = revoked
-                .filter_map(|item| {
-                    statuses.stopped_by(*item, &old.worker, before.generation, &life)
-                })
-                .max();
-            let gone = now.is_none_or(|now| now.member(&old.id).is_none());
-            let left = old.told.iter().filter(|_| gone);
-            let left = left
-                .filter_map(|item| statuses.stopped(*item, &old.worker, before.generation, &life))
-                .max();
-            if let Some(at) = revoked.max(left) {
-                skews.stopped(&old.worker, at, step.join_ended);
-            }
         }
     }
 

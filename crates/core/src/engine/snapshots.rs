@@ -25,6 +25,7 @@ impl State {
             recorded,
             arrived: at,
             live,
+            same_clock: !self.clock.coordinator_moved,
         };
         self.follow(None, next);
         self.begin_step(Step {
@@ -68,6 +69,7 @@ impl State {
                 recorded: now.recorded,
                 arrived: at,
                 live,
+                same_clock: !self.clock.coordinator_moved,
             };
             self.follow(Some(&now).filter(|_| continues), next);
         }

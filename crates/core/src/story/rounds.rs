@@ -10,7 +10,7 @@
 //! 4. *completed*: a member wrote a status with exactly this generation before the next
 //!    join phase ended (a status carries the last generation its worker completed).
 //! 5. *completed*: no other record within twice the largest rebalance timeout: had nobody
-//!    applied it, all would have rejoined by then.
+//!    applied it, all would have rejoined by then. Another coordinator has another clock.
 //! 6. *aborted*: members' next claims ignore what the record told them, and none follows it.
 //! 7. *completed*: there was nothing to apply, and members stayed, not all of them as fresh
 //!    processes that still claim nothing.
@@ -88,6 +88,8 @@ pub struct Next {
     pub arrived: ArrivalTime,
     /// Whether it happened while the agent watched.
     pub live: bool,
+    /// Whether the same coordinator wrote both: only then is the time between them known.
+    pub same_clock: bool,
 }
 
 /// What the rules look at beside the rounds themselves.
@@ -101,6 +103,16 @@ pub struct Evidence<'a> {
     pub progress: &'a Progress,
     /// The instant up to which no group record is unread (rule 5).
     pub quiet_until: Option<EventTime>,
+}
+
+// === impl Next ===
+
+impl Next {
+    /// When its record was written, on the clock of the record before.
+    #[must_use]
+    pub fn on_same_clock(&self) -> Option<EventTime> {
+        self.same_clock.then_some(self.recorded)
+    }
 }
 
 // === impl Rounds ===

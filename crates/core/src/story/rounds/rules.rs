@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{Evidence, Round};
 use crate::answers::Outcome;
-use crate::facts::ids::WorkItem;
+use crate::facts::ids::{Protocol, WorkItem};
 use crate::facts::observation::{Claim, GroupSnapshot, Member};
 use crate::facts::sets;
 use crate::facts::time::EventTime;
@@ -75,7 +75,7 @@ fn outcome_of(
     let at_once = rule_3_claimed(round)
         .or_else(|| rule_4_status(round, record, evidence))
         // The timer fires at its event time, whoever asked when.
-        .or_else(|| rule_5_quiet(record, Some(next.recorded)))
+        .or_else(|| rule_5_quiet(record, next.on_same_clock()))
         .or_else(|| rule_7_nothing_to_apply(round, record));
     if at_once.is_some() || !evidence.progress.passed(next.arrived) {
         return at_once;
@@ -135,10 +135,17 @@ fn wrote_status(
         .join_ended
         .unwrap_or(record.recorded)
         .plus_ms(-TIMER_SLACK_MS);
-    let until = round.next.map(|next| next.join_ended);
+    // While nothing is known to follow, a status proves something once no record that is
+    // older than it can be unread: else it would matter which of both is read first.
+    let until = round
+        .next
+        .map_or(evidence.quiet_until, |next| Some(next.join_ended));
+    let Some(until) = until else {
+        return false;
+    };
     let skew_ms = evidence.skews.of(&member.worker).ms();
     let by_its_clock = |at: EventTime| at.plus_ms(skew_ms);
-    let (since, until) = (Some(by_its_clock(since)), until.map(by_its_clock));
+    let (since, until) = (Some(by_its_clock(since)), Some(by_its_clock(until)));
     evidence
         .statuses
         .proves(&member.worker, record.generation, since, until)
@@ -154,10 +161,10 @@ pub(super) fn member_applied(
     evidence: Evidence<'_>,
 ) -> Option<bool> {
     let member = record.members.get(place)?;
-    let quiet_until = round
-        .next
-        .map(|next| next.recorded)
-        .or(evidence.quiet_until);
+    let quiet_until = match round.next {
+        Some(next) => next.on_same_clock(),
+        None => evidence.quiet_until,
+    };
     if rule_5_quiet(record, quiet_until).is_some() || wrote_status(round, record, member, evidence)
     {
         return Some(true);
@@ -173,6 +180,9 @@ pub(super) fn member_applied(
         None if member.claim == Claim::Nothing && round.dropped.get(place) == Some(&true) => {
             Some(false)
         }
+        // An eager member says in no claim whether it got anything, but what it starts it
+        // tells.
+        None if record.protocol == Some(Protocol::Eager) => Some(member.assigned.is_empty()),
         // Nothing contradicts a member that stayed; of one that is gone nothing is known.
         None => Some(round.stayed.get(place).copied().unwrap_or(false)),
     }

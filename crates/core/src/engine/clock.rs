@@ -1,0 +1,76 @@
+//! The two clocks: the agent's, and the coordinator's as its records show it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::facts::time::{ArrivalTime, EventTime};
+use crate::limits::TIMER_SLACK_MS;
+
+/// What is known of the two clocks.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(super) struct Clock {
+    /// The newest input.
+    pub(super) arrived: Option<ArrivalTime>,
+    /// The newest group record, or the newest instant before which none is unread.
+    pub(super) event: Option<EventTime>,
+    /// The smallest delay between a group record and its arrival, of this leader epoch:
+    /// another coordinator has another clock. Records of the past only make it larger,
+    /// so time passes too slowly rather than too fast.
+    pub(super) delay_ms_min: Option<i64>,
+    /// The same of records that were written while the agent watched: the only ones that
+    /// arrive when they are written.
+    pub(super) delay_live_ms_min: Option<i64>,
+    /// When the newest group record was written.
+    recorded: Option<EventTime>,
+    /// Its leader epoch.
+    leader_epoch: Option<i32>,
+    /// Whether that is another one than that of the record before.
+    pub(super) coordinator_moved: bool,
+    /// When reading of the offsets topic began.
+    pub(super) watched_since: Option<EventTime>,
+    /// How far each topic was confirmed, and whether it is waited for, when rounds were
+    /// last looked at.
+    pub(super) confirmed: [(Option<ArrivalTime>, bool); 3],
+}
+
+// === impl Clock ===
+
+impl Clock {
+    pub(super) fn saw(
+        &mut self,
+        leader_epoch: Option<i32>,
+        recorded: EventTime,
+        at: ArrivalTime,
+        live: bool,
+    ) {
+        // A clock that was set back is another clock, too.
+        let back_ms = self.recorded.map_or(0, |last| last.since_ms(recorded));
+        self.recorded = Some(recorded);
+        let other = leader_epoch.is_some() && leader_epoch != self.leader_epoch;
+        self.coordinator_moved = other && self.leader_epoch.is_some();
+        if other || back_ms > TIMER_SLACK_MS {
+            self.leader_epoch = leader_epoch;
+            self.delay_ms_min = None;
+            self.delay_live_ms_min = None;
+            self.event = None;
+        }
+        let delay_ms = at.delay_after_ms(recorded);
+        self.delay_ms_min = Some(
+            self.delay_ms_min
+                .map_or(delay_ms, |least| least.min(delay_ms)),
+        );
+        if live {
+            let least = self
+                .delay_live_ms_min
+                .map_or(delay_ms, |least| least.min(delay_ms));
+            self.delay_live_ms_min = Some(least);
+        }
+        self.event = self.event.max(Some(recorded));
+    }
+
+    /// This moment on the coordinator's clock, as well as it is known: for what is shown,
+    /// never for a verdict. Until a record was seen to arrive, the agent's clock stands in.
+    pub(super) fn now(&self) -> Option<EventTime> {
+        let now = self.arrived?.as_event(self.delay_live_ms_min.unwrap_or(0));
+        Some(now).max(self.event)
+    }
+}

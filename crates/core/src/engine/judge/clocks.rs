@@ -1,0 +1,109 @@
+//! What statuses say of their writers' clocks, as they are read and as steps are judged.
+
+use std::sync::Arc;
+
+use super::Story;
+use crate::engine::State;
+use crate::facts::observation::{Member, RunState, StatusFact};
+use crate::facts::sets;
+use crate::facts::time::{ArrivalTime, EventTime};
+use crate::story::steps::Step;
+
+// === impl State ===
+
+impl State {
+    /// A status was read.
+    pub(in crate::engine) fn note_status(
+        &mut self,
+        fact: &StatusFact,
+        recorded: Option<EventTime>,
+        arrived: Option<ArrivalTime>,
+    ) {
+        let delay_ms = self.clock.delay_live_ms_min;
+        if let (StatusFact::State(status), Some(at), Some(arrived), Some(delay_ms)) =
+            (fact, recorded, arrived, delay_ms)
+        {
+            let arrived = arrived.as_event(delay_ms);
+            self.story.skews.arrived(&status.worker, at, arrived);
+        }
+        self.learn_at_once(fact, recorded, arrived);
+        let Story {
+            statuses,
+            skews,
+            episodes,
+            ..
+        } = &mut self.story;
+        let life = arrived.map(|_| self.group.incarnation);
+        if let Some(item) = statuses.apply(fact, recorded, life) {
+            episodes.wrote(item, statuses, skews);
+        }
+    }
+
+    /// A start that the newest record asked for dates its worker's clock: a clock far behind
+    /// would otherwise prove nothing, not even that the worker took what it was told.
+    fn learn_at_once(
+        &mut self,
+        fact: &StatusFact,
+        recorded: Option<EventTime>,
+        arrived: Option<ArrivalTime>,
+    ) {
+        let (StatusFact::State(status), Some(at), Some(_)) = (fact, recorded, arrived) else {
+            return;
+        };
+        let Some(newest) = self.group.newest.as_deref() else {
+            return;
+        };
+        let told = |member: &&Arc<Member>| {
+            member.worker == status.worker && sets::contains(&member.assigned, status.item)
+        };
+        let started = !matches!(status.state, RunState::Unassigned | RunState::Restarting);
+        if started
+            && status.generation == newest.generation
+            && newest.members.iter().any(|member| told(&member))
+        {
+            self.story
+                .skews
+                .started(&status.worker, at, newest.recorded);
+        }
+    }
+
+    /// Pairs of instants whose order is known: what a step's first record told, and what was
+    /// written before its second.
+    pub(super) fn learn_clocks(&mut self, step: &Step) {
+        let Some(before) = step.before.as_deref() else {
+            return;
+        };
+        let Story {
+            statuses, skews, ..
+        } = &mut self.story;
+        let known = skews.clone();
+        let life = step.life_before(&known);
+        let now = step.now.as_deref();
+        for old in &before.members {
+            if before.shares_worker(&old.worker) {
+                continue;
+            }
+            let started = old.assigned.iter();
+            let started = started
+                .filter_map(|item| statuses.started(*item, &old.worker, before.generation, &life))
+                .min();
+            if let Some(at) = started {
+                skews.started(&old.worker, at, before.recorded);
+            }
+            let revoked = old.revoked.iter();
+            let revoked = revoked
+                .filter_map(|item| {
+                    statuses.stopped_by(*item, &old.worker, before.generation, &life)
+                })
+                .max();
+            let gone = now.is_none_or(|now| now.member(&old.id).is_none());
+            let left = old.told.iter().filter(|_| gone);
+            let left = left
+                .filter_map(|item| statuses.stopped(*item, &old.worker, before.generation, &life))
+                .max();
+            if let Some(at) = revoked.max(left) {
+                skews.stopped(&old.worker, at, step.join_ended);
+            }
+        }
+    }
+}
