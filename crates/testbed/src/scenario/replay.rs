@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::compare::{
     DATED_MS_MAX, FIRST_DATED_MS_MAX, by_worker, number, protocol, text, work, worker_id,
 };
-use crate::truth::{Comparison, TruthGeneration, TruthLog};
+use crate::truth::{Comparison, TruthGeneration, TruthLog, Verb, What};
 use crate::version::Version;
 
 const SCALA_STAMPED_MS_MAX: i64 = 100;
@@ -105,7 +105,10 @@ pub(super) fn compare_history_within(
         };
         let bounds = (dated_ms_max.unwrap_or(DATED_MS_MAX), stamped_ms_max);
         match found {
-            Some(round) => compare_round(comparison, round, generation, bounds),
+            Some(round) => {
+                let outage = broker_came_back_after(truth, generation);
+                compare_round(comparison, round, (generation, outage), bounds);
+            }
             None => comparison.differs(format!("generation {} is not told", generation.generation)),
         }
     }
@@ -145,10 +148,31 @@ fn stamped_ms_max(lines: &[Value]) -> i64 {
     }
 }
 
+/// Whether a broker came back between this generation and the next: members that lost their
+/// coordinator say nothing of what they had.
+fn broker_came_back_after(truth: &TruthLog, generation: &TruthGeneration) -> bool {
+    let from = generation.join_end_ms;
+    let later = truth.generations.iter().map(|later| later.join_end_ms);
+    let until = later
+        .filter(|at_ms| *at_ms > from)
+        .min()
+        .unwrap_or(i64::MAX);
+    truth.events.iter().any(|event| {
+        let started = matches!(
+            event.what,
+            What::Script {
+                verb: Verb::Start,
+                ..
+            }
+        );
+        started && event.process.starts_with("broker") && (from..until).contains(&event.at_ms)
+    })
+}
+
 fn compare_round(
     comparison: &mut Comparison,
     round: &Value,
-    truth: &TruthGeneration,
+    (truth, outage): (&TruthGeneration, bool),
     (joined_ms_max, stamped_ms_max): (i64, i64),
 ) {
     let what = |name: &str| format!("replay: generation {} {name}", truth.generation);
@@ -164,7 +188,8 @@ fn compare_round(
         };
         // Unknown is an answer: after an outage nobody may be left who can show anything.
         // A recording is chosen so that all is known.
-        if joined_ms_max <= DATED_MS_MAX || outcome != "unknown" {
+        let known = joined_ms_max <= DATED_MS_MAX && !outage;
+        if known || outcome != "unknown" {
             comparison.equal(&what("outcome"), &truth.to_owned(), &outcome);
         }
     }
