@@ -24,6 +24,7 @@
 //! Where rule 4 does not settle at once, rules 6 and 8 wait for the barrier of the next
 //! record, so that a status that proves the contrary cannot still be unread.
 
+mod next;
 mod rules;
 
 use std::collections::VecDeque;
@@ -41,6 +42,7 @@ use crate::story::barrier::Progress;
 use crate::story::losses::Took;
 use crate::story::skew::Skews;
 use crate::view::statuses::Statuses;
+pub use next::Next;
 pub use rules::Rule;
 use rules::{followed_by, member_applied, rule_1_emptied, rule_2_mismatch, settle_one};
 
@@ -77,21 +79,6 @@ pub struct Round {
     pub counted: Vec<bool>,
 }
 
-/// What followed a round.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-pub struct Next {
-    /// When the next join phase ended, or the group was found gone.
-    pub join_ended: EventTime,
-    /// When its record was written.
-    pub recorded: EventTime,
-    /// When the agent had that record: the barrier is asked after it.
-    pub arrived: ArrivalTime,
-    /// Whether it happened while the agent watched.
-    pub live: bool,
-    /// Whether the same coordinator wrote both: only then is the time between them known.
-    pub same_clock: bool,
-}
-
 /// What the rules look at beside the rounds themselves.
 #[derive(Debug, Clone, Copy)]
 pub struct Evidence<'a> {
@@ -103,16 +90,6 @@ pub struct Evidence<'a> {
     pub progress: &'a Progress,
     /// The instant up to which no group record is unread (rule 5).
     pub quiet_until: Option<EventTime>,
-}
-
-// === impl Next ===
-
-impl Next {
-    /// When its record was written, on the clock of the record before.
-    #[must_use]
-    pub fn on_same_clock(&self) -> Option<EventTime> {
-        self.same_clock.then_some(self.recorded)
-    }
 }
 
 // === impl Rounds ===

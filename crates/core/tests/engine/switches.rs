@@ -9,9 +9,14 @@ use evenkeel_core::story::switches::StoryRule;
 use crate::departures::THREE;
 use crate::dsl::{run, run_on};
 
-/// The scenarios of two files of tests, as they stand there.
+/// The scenarios of these files of tests, as they stand there.
 fn scenarios() -> Vec<String> {
-    let sources = [include_str!("departures.rs"), include_str!("episodes.rs")];
+    let sources = [
+        include_str!("departures.rs"),
+        include_str!("losses.rs"),
+        include_str!("causes.rs"),
+        include_str!("episodes.rs"),
+    ];
     let tests = sources
         .iter()
         .flat_map(|source| source.split("#[test]").skip(1));
