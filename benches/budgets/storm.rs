@@ -286,7 +286,7 @@ impl Storm {
     /// How many generations ended so, as the answers count them.
     fn ended(&self, outcome: Outcome) -> u64 {
         let counters = self.engine.answers().counters;
-        counters.generations.get(&outcome).copied().unwrap_or(0)
+        counters.generations_of(outcome)
     }
 
     fn size(&self) -> anyhow::Result<Size> {

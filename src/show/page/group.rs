@@ -8,6 +8,7 @@ use evenkeel_core::facts::ids::Protocol;
 use evenkeel_core::facts::input::Topic;
 use evenkeel_core::facts::time::{ArrivalTime, EventTime};
 
+use super::episodes;
 use super::html::{Html, text};
 use super::time::{instant, span};
 use crate::show::api;
@@ -32,6 +33,9 @@ pub(super) fn write(out: &mut Html, answers: &Answers, agent: &AgentStats, now: 
         Some(group) => {
             facts(out, answers, group, now);
             unassigned(out, answers, now);
+            if let Some(all) = &answers.episodes {
+                episodes::write(out, all, now);
+            }
             members(out, group);
             rounds(out, &answers.rounds, now);
         }
@@ -154,7 +158,7 @@ fn facts(out: &mut Html, answers: &Answers, group: &GroupAnswer, now: ArrivalTim
     }
 }
 
-fn ago(then: EventTime, now: ArrivalTime) -> String {
+pub(super) fn ago(then: EventTime, now: ArrivalTime) -> String {
     // Two clocks: good enough to read, not to reckon with.
     format!("{} ago", span(now.delay_after_ms(then)))
 }
