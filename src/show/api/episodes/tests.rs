@@ -127,7 +127,11 @@ fn unknown_groups_and_hidden_records_are_told() {
         (status, &body["groups"][0]),
         (404, &"connect-orders".into())
     );
-    let (status, body) = ask_of(incident(), &[]);
+    let hidden = Answers {
+        episodes: None,
+        ..incident()
+    };
+    let (status, body) = ask_of(hidden, &[]);
     assert_eq!(
         (status, &body["groups"][0]["episodes"]),
         (200, &Value::Null)

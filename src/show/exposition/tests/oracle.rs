@@ -42,7 +42,16 @@ pub(super) fn encode(snapshot: &Snapshot<'_>, format: Format) -> String {
         Format::Text => prometheus_text::encode(&mut out, &registry).unwrap(),
         Format::OpenMetrics => text::encode(&mut out, &registry).unwrap(),
     }
-    out
+    // Their last edge is the largest number: OpenMetrics gets it in the place of the infinite
+    // one, the text format beside it.
+    let largest = "1.7976931348623157e+308";
+    match format {
+        Format::OpenMetrics => out.replace(largest, "+Inf"),
+        Format::Text => {
+            let lines = out.lines().filter(|line| !line.contains(largest));
+            lines.map(|line| format!("{line}\n")).collect()
+        }
+    }
 }
 
 impl Collector for Copy {
