@@ -42,16 +42,7 @@ pub(super) fn encode(snapshot: &Snapshot<'_>, format: Format) -> String {
         Format::Text => prometheus_text::encode(&mut out, &registry).unwrap(),
         Format::OpenMetrics => text::encode(&mut out, &registry).unwrap(),
     }
-    // Their last edge is the largest number: OpenMetrics gets it in the place of the infinite
-    // one, the text format beside it.
-    let largest = "1.7976931348623157e+308";
-    match format {
-        Format::OpenMetrics => out.replace(largest, "+Inf"),
-        Format::Text => {
-            let lines = out.lines().filter(|line| !line.contains(largest));
-            lines.map(|line| format!("{line}\n")).collect()
-        }
-    }
+    out
 }
 
 impl Collector for Copy {
@@ -96,7 +87,7 @@ fn apart(histogram: &Histogram) -> Vec<(f64, u64)> {
     let mut below = 0;
     let edges = histogram.buckets.iter().copied();
     edges
-        .chain([(f64::MAX, histogram.count)])
+        .chain([(f64::INFINITY, histogram.count)])
         .map(|(edge, cumulative)| (edge, cumulative - std::mem::replace(&mut below, cumulative)))
         .collect()
 }
