@@ -75,35 +75,34 @@ impl State {
         };
         let Story {
             statuses, skews, ..
-        } = &mut self.story;
-        let known = skews.clone();
-        let life = step.life_before(&known);
+        } = &self.story;
+        let life = step.life_before(skews);
         let now = step.now.as_deref();
+        let generation = before.generation;
+        let mut started: Vec<(Arc<str>, EventTime)> = Vec::new();
+        let mut stopped: Vec<(Arc<str>, EventTime)> = Vec::new();
         for old in &before.members {
-            if before.shares_worker(&old.worker) {
+            let gone = now.is_none_or(|now| now.member(&old.id).is_none());
+            if !gone && !old.has_deltas() || before.shares_worker(&old.worker) {
                 continue;
             }
-            let started = old.assigned.iter();
-            let started = started
-                .filter_map(|item| statuses.started(*item, &old.worker, before.generation, &life))
-                .min();
-            if let Some(at) = started {
-                skews.started(&old.worker, at, before.recorded);
-            }
+            let worker = &old.worker;
+            let starts = old.assigned.iter();
+            let starts =
+                starts.filter_map(|item| statuses.started(*item, worker, generation, &life));
+            started.extend(starts.min().map(|at| (Arc::clone(worker), at)));
             let revoked = old.revoked.iter();
-            let revoked = revoked
-                .filter_map(|item| {
-                    statuses.stopped_by(*item, &old.worker, before.generation, &life)
-                })
-                .max();
-            let gone = now.is_none_or(|now| now.member(&old.id).is_none());
+            let revoked =
+                revoked.filter_map(|item| statuses.stopped_by(*item, worker, generation, &life));
             let left = old.told.iter().filter(|_| gone);
-            let left = left
-                .filter_map(|item| statuses.stopped(*item, &old.worker, before.generation, &life))
-                .max();
-            if let Some(at) = revoked.max(left) {
-                skews.stopped(&old.worker, at, step.join_ended);
-            }
+            let left = left.filter_map(|item| statuses.stopped(*item, worker, generation, &life));
+            stopped.extend(revoked.chain(left).max().map(|at| (Arc::clone(worker), at)));
+        }
+        for (worker, at) in started {
+            self.story.skews.started(&worker, at, before.recorded);
+        }
+        for (worker, at) in stopped {
+            self.story.skews.stopped(&worker, at, step.join_ended);
         }
     }
 }

@@ -65,23 +65,25 @@ impl Awaited {
             self.starts.clear();
             return;
         };
-        // What was to start before and is still with the same worker.
-        let older = std::mem::take(&mut self.starts);
-        if !older.is_empty() {
-            for member in &now.members {
-                let still = member.told.iter().filter_map(|item| {
-                    let start = older.get(item)?;
-                    (start.worker == member.worker).then(|| (*item, start.clone()))
-                });
-                self.starts.extend(still);
-            }
+        // What was to start before stays awaited while it is with the same worker.
+        if !self.starts.is_empty() {
+            let workers: BTreeMap<&str, &Member> = now
+                .members
+                .iter()
+                .map(|member| (&*member.worker, &**member))
+                .collect();
+            self.starts.retain(|item, start| {
+                let member = workers.get(&*start.worker);
+                member.is_some_and(|member| sets::contains(&member.told, *item))
+            });
         }
         let recommitted = recommitted(turn);
         for member in &now.members {
-            if now.shares_worker(&member.worker) {
+            let items = to_start(member, &recommitted);
+            if items.is_empty() || now.shares_worker(&member.worker) {
                 continue;
             }
-            for item in to_start(member, &recommitted) {
+            for item in items {
                 let start = Start {
                     worker: Arc::clone(&member.worker),
                     generation: now.generation,
@@ -89,11 +91,8 @@ impl Awaited {
                     life: (turn.step.began, turn.step.incarnation),
                 };
                 self.starts.insert(item, start);
+                self.wrote(item, turn.statuses, turn.skews);
             }
-        }
-        let waiting: Vec<WorkItem> = self.starts.keys().copied().collect();
-        for item in waiting {
-            self.wrote(item, turn.statuses, turn.skews);
         }
     }
 

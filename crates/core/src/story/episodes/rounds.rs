@@ -262,6 +262,9 @@ impl Measure {
             let Some(new) = turn.present(&old.id).filter(|new| apart(&new.worker)) else {
                 continue;
             };
+            if !eager(before) && new.revoked.is_empty() && recommitted.is_empty() {
+                continue;
+            }
             let held = turn.held(place, old);
             if eager(before) {
                 stops.push(told(&old.worker, held, sign.at));
