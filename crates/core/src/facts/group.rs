@@ -83,6 +83,7 @@ pub fn decode(
         delay_ms: 0,
         config_offset: None,
         members: Vec::with_capacity(group.members.len()),
+        shared: Vec::new(),
         bytes: u64::try_from(value.len()).unwrap_or(u64::MAX),
     };
     snapshot.take_members(&group.members, before, names, &mut problems);
@@ -132,6 +133,7 @@ pub fn described(
         delay_ms: 0,
         config_offset: None,
         members: Vec::with_capacity(wire.len()),
+        shared: Vec::new(),
         bytes: 0,
     };
     snapshot.take_members(&wire, before, names, problems);
@@ -176,6 +178,7 @@ impl GroupSnapshot {
         }
         self.members.sort_by(|left, right| left.id.cmp(&right.id));
         self.members.dedup_by(|later, first| later.id == first.id);
+        self.note_shared();
     }
 
     /// What the leader says to all: the same in every member's assignment.

@@ -36,6 +36,9 @@ pub struct GroupSnapshot {
     pub config_offset: Option<i64>,
     /// The members, by member id.
     pub members: Vec<Arc<Member>>,
+    /// Workers that several of them advertise, sorted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shared: Vec<Arc<str>>,
     /// Size of the value.
     pub bytes: u64,
 }
@@ -226,11 +229,21 @@ impl GroupSnapshot {
     /// told from another's.
     #[must_use]
     pub fn shares_worker(&self, worker: &str) -> bool {
-        self.members
-            .iter()
-            .filter(|member| &*member.worker == worker)
-            .count()
-            > 1
+        self.shared.iter().any(|shared| **shared == *worker)
+    }
+
+    /// Finds the workers that several members advertise: once a record, not once a question.
+    pub fn note_shared(&mut self) {
+        let mut workers: Vec<&Arc<str>> =
+            self.members.iter().map(|member| &member.worker).collect();
+        workers.sort_unstable();
+        let twice = workers.windows(2).filter_map(|pair| match pair {
+            [left, right] if left == right => Some(Arc::clone(left)),
+            _ => None,
+        });
+        let mut shared: Vec<Arc<str>> = twice.collect();
+        shared.dedup();
+        self.shared = shared;
     }
 }
 

@@ -110,10 +110,11 @@ impl Losses {
             .as_deref()
             .map_or(0, |before| before.generation);
         for item in held {
-            let goes_on = turn.is_claimed(*item)
+            // What costs most is asked last.
+            let goes_on = self.open.contains_key(item)
+                || self.open.len() >= UNOWNED_MEMORY_MAX
                 || !is_configured(turn, *item)
-                || self.open.contains_key(item)
-                || self.open.len() >= UNOWNED_MEMORY_MAX;
+                || turn.is_claimed(*item);
             if goes_on {
                 continue;
             }

@@ -21,8 +21,8 @@ use crate::story::switches::StoryRule;
 /// What is waited for since the newest record, and what was done since.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Awaited {
-    #[serde(with = "crate::facts::pairs")]
-    starts: BTreeMap<WorkItem, Start>,
+    /// By worker, sorted by item.
+    starts: BTreeMap<Arc<str>, Vec<Start>>,
     /// Connectors that are new and have no tasks yet.
     created: BTreeSet<ConnectorId>,
     /// When what was waited for was done.
@@ -32,7 +32,7 @@ pub(super) struct Awaited {
 /// An item that a worker was told to start.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Start {
-    worker: Arc<str>,
+    item: WorkItem,
     generation: i32,
     recorded: EventTime,
     /// When this life of the group began, and its number.
@@ -67,15 +67,14 @@ impl Awaited {
         };
         // What was to start before stays awaited while it is with the same worker.
         if !self.starts.is_empty() {
-            let workers: BTreeMap<&str, &Member> = now
-                .members
-                .iter()
-                .map(|member| (&*member.worker, &**member))
-                .collect();
-            self.starts.retain(|item, start| {
-                let member = workers.get(&*start.worker);
-                member.is_some_and(|member| sets::contains(&member.told, *item))
-            });
+            let mut before = std::mem::take(&mut self.starts);
+            for member in &now.members {
+                let starts = before.remove(&member.worker);
+                let starts = starts.map(|starts| still_told(starts, &member.told));
+                if let Some(starts) = starts.filter(|starts| !starts.is_empty()) {
+                    self.starts.insert(Arc::clone(&member.worker), starts);
+                }
+            }
         }
         let recommitted = recommitted(turn);
         for member in &now.members {
@@ -83,14 +82,20 @@ impl Awaited {
             if items.is_empty() || now.shares_worker(&member.worker) {
                 continue;
             }
-            for item in items {
+            let starts = self.starts.entry(Arc::clone(&member.worker)).or_default();
+            for item in &items {
                 let start = Start {
-                    worker: Arc::clone(&member.worker),
+                    item: *item,
                     generation: now.generation,
                     recorded: turn.step.recorded,
                     life: (turn.step.began, turn.step.incarnation),
                 };
-                self.starts.insert(item, start);
+                match starts.binary_search_by_key(item, |start| start.item) {
+                    Ok(place) => starts.splice(place..=place, [start]).for_each(drop),
+                    Err(place) => starts.insert(place, start),
+                }
+            }
+            for item in items {
                 self.wrote(item, turn.statuses, turn.skews);
             }
         }
@@ -98,21 +103,29 @@ impl Awaited {
 
     /// A status of the item was written.
     pub(super) fn wrote(&mut self, item: WorkItem, statuses: &StatusLog, skews: &Skews) {
-        // A connector whose start failed will not write its tasks.
-        let Some(start) = self.starts.get(&item) else {
-            return;
-        };
-        let (began, incarnation) = start.life;
-        let life = Life {
-            began,
-            incarnation,
-            skews,
-        };
-        let started = statuses.started(item, &start.worker, start.generation, &life);
-        if let Some(at) = started {
-            self.moves
-                .push(skews.corrected(&start.worker, at, start.recorded));
-            self.starts.remove(&item);
+        let mut done = None;
+        for (worker, starts) in &mut self.starts {
+            let Ok(place) = starts.binary_search_by_key(&item, |start| start.item) else {
+                continue;
+            };
+            let Some(start) = starts.get(place) else {
+                continue;
+            };
+            let (began, incarnation) = start.life;
+            let life = Life {
+                began,
+                incarnation,
+                skews,
+            };
+            if let Some(at) = statuses.started(item, worker, start.generation, &life) {
+                self.moves.push(skews.corrected(worker, at, start.recorded));
+                starts.remove(place);
+                done = starts.is_empty().then(|| Arc::clone(worker));
+                break;
+            }
+        }
+        if let Some(worker) = done {
+            self.starts.remove(&worker);
         }
     }
 
@@ -133,6 +146,17 @@ impl Awaited {
     pub(super) fn stuck(&self, scheduled: EventTime) -> Option<EventTime> {
         Some(stuck_after(self.moves.clone(), scheduled))
     }
+}
+
+/// Those of the starts whose items the worker is still told to have; both are sorted.
+fn still_told(starts: Vec<Start>, told: &[WorkItem]) -> Vec<Start> {
+    let mut told = told.iter().peekable();
+    let mut still = starts;
+    still.retain(|start| {
+        while told.next_if(|item| **item < start.item).is_some() {}
+        told.peek() == Some(&&start.item)
+    });
+    still
 }
 
 /// What a member starts in this round: what it was handed, and tasks that it has and that
