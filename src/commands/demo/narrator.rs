@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use evenkeel_core::answers::{Answers, GroupAnswer, Outcome};
+use evenkeel_core::answers::{Answers, EpisodeAnswer, EpisodeOutcome, GroupAnswer, Outcome};
 use evenkeel_core::facts::time::ArrivalTime;
 use tokio::sync::watch;
 
@@ -26,6 +26,10 @@ struct Told {
     generation: Option<i32>,
     unassigned: BTreeMap<&'static str, usize>,
     settled: Option<i32>,
+    /// The episode that is open, and why it came about, as far as that is known.
+    why: Option<(String, &'static str)>,
+    /// The last episode that closed.
+    over: Option<String>,
 }
 
 // === impl Narrator ===
@@ -127,6 +131,36 @@ impl Narrator {
             let outcome = round.outcome.map_or("open", Outcome::label);
             self.say(&format!("generation {}: {outcome}", round.generation))?;
         }
+        self.tell_episodes(&answers)
+    }
+
+    /// Why it rebalances, and what became of it.
+    fn tell_episodes(&mut self, answers: &Answers) -> io::Result<()> {
+        let Some(episodes) = &answers.episodes else {
+            return Ok(());
+        };
+        if let Some(closed) = episodes.closed.last()
+            && self.told.over.as_ref() != Some(&closed.id)
+        {
+            self.told.over = Some(closed.id.clone());
+            // One that came and went between two answers is told whole.
+            let told = self
+                .told
+                .why
+                .as_ref()
+                .is_some_and(|(id, _)| *id == closed.id);
+            if !told {
+                self.say(&why(closed))?;
+            }
+            self.say(&over(closed))?;
+        }
+        if let Some(open) = &episodes.open {
+            let known = Some((open.id.clone(), open.cause.label()));
+            if self.told.why != known {
+                self.told.why = known;
+                self.say(&why(open))?;
+            }
+        }
         Ok(())
     }
 
@@ -147,10 +181,13 @@ impl Narrator {
     }
 
     fn is_settled(&self) -> bool {
-        self.answers()
-            .rounds
-            .last()
-            .is_some_and(|round| round.outcome.is_some())
+        let answers = self.answers();
+        let calm = answers
+            .episodes
+            .as_ref()
+            .is_some_and(|all| all.open.is_none());
+        let newest = answers.rounds.last();
+        calm && newest.is_some_and(|round| round.outcome.is_some())
     }
 
     fn answers(&self) -> Arc<Answers> {
@@ -175,7 +212,37 @@ impl Narrator {
     }
 }
 
-/// The group in a line.
+/// Why an episode came about, in a line.
+fn why(episode: &EpisodeAnswer) -> String {
+    let subject = episode.subject.as_deref().unwrap_or_default();
+    let evidence = episode.contributing.first();
+    let evidence = evidence.map_or("", |found| found.evidence.as_str());
+    format!("  why: {} {subject}", episode.cause.label())
+        .trim_end()
+        .to_owned()
+        + ": "
+        + evidence
+}
+
+/// What became of an episode, in a line.
+fn over(episode: &EpisodeAnswer) -> String {
+    let outcome = episode.outcome.map_or("open", EpisodeOutcome::label);
+    let active = episode.polled.active.unwrap_or(episode.active).ms;
+    let mut text = format!(
+        "rebalance {outcome}: {}, active {}.{} s",
+        counted(episode.generations, "generation"),
+        active / 1000,
+        active % 1000 / 100,
+    );
+    if episode.parked.ms > 0 {
+        text.push_str(&format!(", parked {} s", episode.parked.ms / 1000));
+    }
+    for departed in &episode.departures {
+        text.push_str(&format!("; {} {}", departed.worker, departed.how.label()));
+    }
+    text
+}
+
 /// A number of things, in words.
 fn counted(count: impl std::fmt::Display, thing: &str) -> String {
     let count = count.to_string();
@@ -183,6 +250,7 @@ fn counted(count: impl std::fmt::Display, thing: &str) -> String {
     format!("{count} {thing}{plural}")
 }
 
+/// The group in a line.
 fn describe(group: &GroupAnswer) -> String {
     let members: Vec<String> = group
         .members
