@@ -10,7 +10,7 @@
 //!    not there any more; how it left decides which. Who comes back with its claim is
 //!    *worker_unresponsive*, too.
 //! 9. *worker_restarted*: a newcomer takes the place of a departed worker.
-//! 10. *worker_joined*: a newcomer that nobody knows.
+//! 10. *worker_joined*: a newcomer that nobody knows; the first record of a history has none.
 //! 11. *delay_expired*: the delay that the record before carried was over.
 //! 12. *config_mismatch*: the record before carried that error.
 //! 13. to 15. *connector_created*, *connector_deleted*, *tasks_changed*: the config topic says

@@ -4,9 +4,14 @@
 mod barrier;
 mod beginnings;
 mod cases;
+mod cases_config;
 mod cases_groups;
 mod cases_hidden;
+mod cases_left;
+mod cases_lost;
 mod cases_more;
+mod cases_moved;
+mod cases_why;
 mod causes;
 mod departures;
 mod dsl;

@@ -21,7 +21,8 @@ pub(super) fn all(turn: &Turn<'_>, moves: &Moves, departures: &Departures) -> Ve
     found.extend(rule_3_protocol(turn));
     found.extend(rule_4_coordinator_lost(turn));
     found.extend(rules_5_to_8_gone(turn, moves, departures));
-    if !is_formed {
+    // Without a record before, nobody knows who was there already.
+    if !is_formed && turn.step.before.is_some() {
         found.extend(rules_9_and_10_came(turn, moves));
     }
     found.extend(rule_11_delay(turn));

@@ -1,0 +1,80 @@
+//! Cases whose turn has not come: read without harm, or answered in part.
+
+use super::Case;
+
+/// Cases of sink groups and newer protocols: decoded, or skipped without harm. What they
+/// mean belongs to a layer of its own.
+pub(super) const UNHARMED: &[Case] = &[
+    (
+        "o_38",
+        &["case_o_38_poll_interval_exceeded"],
+        "loops of sink groups",
+    ),
+    (
+        "o_39",
+        &["case_o_39_many_partitions_a_member"],
+        "loops of sink groups",
+    ),
+    (
+        "o_40",
+        &["case_o_40_cooperative_sticky"],
+        "rounds of sink groups that belong together",
+    ),
+    (
+        "o_41",
+        &["case_o_41_static_membership"],
+        "the check of the setting, fencing loops of sink groups",
+    ),
+    (
+        "o_42",
+        &["case_o_42_the_epoch_stands_beside_tagged_fields"],
+        "epochs as generations",
+    ),
+    (
+        "o_43",
+        &["case_o_43_classic_group_becomes_consumer_group"],
+        "the change of protocol of a sink group",
+    ),
+    (
+        "o_44",
+        &[
+            "case_o_44_streams_and_regex_record_types_are_skipped_by_name",
+            "case_o_44_every_record_type_with_every_value_is_skipped_or_read",
+        ],
+        "epochs of Streams groups",
+    ),
+    (
+        "o_45",
+        &["case_o_45_running_without_a_consumer"],
+        "running sink tasks compared with the members of their group",
+    ),
+];
+
+/// Cases that are answered in part, ahead of their time.
+pub(super) const AHEAD: &[Case] = &[
+    (
+        "o_04",
+        &["o_04_order_hazard"],
+        "failures right after a start",
+    ),
+    (
+        "o_05",
+        &["o_05_a_late_stop_is_no_new_unrest"],
+        "effective states, and that the stale status is counted",
+    ),
+    (
+        "o_16",
+        &["o_16_back_when_the_delay_is_over"],
+        "the check of both settings, the disagreement from the end of the delay on",
+    ),
+    (
+        "o_25",
+        &["o_25_no_task_is_ever_committed"],
+        "that no task was committed, after a grace period",
+    ),
+    (
+        "o_33",
+        &["o_33_a_start_that_fails_is_an_answer"],
+        "that the old instance probably lives",
+    ),
+];
