@@ -17,6 +17,7 @@ use crate::config::Readiness;
 use crate::read::ffi;
 use crate::read::group as reading;
 use crate::read::group::GroupReader;
+use crate::read::hitch::Hitch;
 use crate::read::kafka::{ReadError, ReadSettings};
 use crate::run::connections::Look;
 use crate::run::reloads::Reloads;
@@ -26,7 +27,7 @@ use crate::run::{clock, connections, group};
 use crate::show::http::{self, Guard, HttpLimits};
 use crate::show::routes::Site;
 use crate::show::view::{
-    AgentStats, InputStats, PollStats, Published, Pulse, SeriesLimits, StartUp,
+    AgentStats, HitchStats, InputStats, PollStats, Published, Pulse, SeriesLimits, StartUp,
 };
 use crate::show::words::Words;
 
@@ -210,6 +211,7 @@ impl group::Surroundings for Watcher {
         }
         let stats = self.stats();
         let polls = self.polls();
+        let hitches = self.hitches();
         self.publisher.send_modify(|published| {
             let published = Arc::make_mut(published);
             if let Some(place) = published.groups.get_mut(self.place) {
@@ -225,6 +227,11 @@ impl group::Surroundings for Watcher {
                 .polls
                 .retain(|polls| polls.group != self.group);
             published.agent.polls.push(polls);
+            published
+                .agent
+                .hitches
+                .retain(|hitch| hitch.group != self.group);
+            published.agent.hitches.extend(hitches);
         });
         self.pulse.beat(self.place, now);
     }
@@ -243,6 +250,19 @@ impl Watcher {
             failed: counters.failures.get(),
             off: self.reader.polls_off(),
         }
+    }
+
+    fn hitches(&self) -> Vec<HitchStats> {
+        let told = |topic, hitch: Option<Hitch>| {
+            hitch.map(|hitch| HitchStats {
+                group: Arc::clone(&self.group),
+                topic,
+                text: hitch.text(),
+            })
+        };
+        let of_topics = Topic::ALL.map(|topic| told(Some(topic), self.reader.hitch(topic)));
+        let of_polls = told(None, self.reader.polls_hitch());
+        of_topics.into_iter().chain([of_polls]).flatten().collect()
     }
 
     fn stats(&self) -> Vec<InputStats> {

@@ -240,10 +240,22 @@ fn text(reason: &Reason, settings: &Settings, agent: &AgentStats) -> String {
             let polls = agent.polls.iter();
             let mut polls = polls.filter(|polls| *polls.group == settings.group);
             let off = polls.next().and_then(|polls| polls.off.as_deref());
-            return polls_text(reason.why, &settings.group, who, off);
+            let hitch = agent.hitch(&settings.group, None);
+            return polls_text(reason.why, &settings.group, who, off, hitch);
         }
         About::All => "the inputs",
     };
+    let of_topic = match reason.about {
+        About::Topic(topic) => agent.hitch(&settings.group, Some(topic)),
+        About::Polls | About::All => None,
+    };
+    // Rights and topics that are missing were told over a connection that is well.
+    let is_of_connection = |trouble| !matches!(trouble, Trouble::Denied | Trouble::Missing);
+    if let (Why::Trouble(trouble), Some(hitch)) = (reason.why, of_topic)
+        && is_of_connection(trouble)
+    {
+        return format!("{topic} cannot be read: {hitch}");
+    }
     match reason.why {
         Why::Trouble(Trouble::Denied) => {
             format!("{topic} may not be read: {who} needs READ and DESCRIBE on it")
@@ -275,11 +287,27 @@ fn text(reason: &Reason, settings: &Settings, agent: &AgentStats) -> String {
     }
 }
 
-fn polls_text(why: Why, group: &str, who: &str, off: Option<&str>) -> String {
+fn polls_text(
+    why: Why,
+    group: &str,
+    who: &str,
+    off: Option<&str>,
+    hitch: Option<&str>,
+) -> String {
     let so = "its state at this moment is not known";
     if let Some(off) = off {
         return format!("the coordinator of group {group} is not asked ({off}); {so}");
     }
+    match (why, hitch) {
+        (Why::Trouble(trouble), Some(hitch)) if trouble != Trouble::Denied => {
+            format!("the coordinator of group {group} is not reached: {hitch}; {so}")
+        }
+        _ => plain_polls_text(why, group, who),
+    }
+}
+
+fn plain_polls_text(why: Why, group: &str, who: &str) -> String {
+    let so = "its state at this moment is not known";
     match why {
         Why::Trouble(Trouble::Denied) => {
             format!("group {group} may not be described: {who} needs DESCRIBE on it; {so}")

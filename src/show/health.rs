@@ -181,11 +181,11 @@ fn of_input(topic: Topic, input: Option<&InputAnswer>, now: ArrivalTime) -> Opti
 }
 
 /// What is wrong with the coordinator's answers. While nothing at all can be reached, the
-/// topics have said so.
+/// topics have said so; a right that is missing is another than theirs.
 fn of_polls(mode: Mode, polls: &PollsAnswer, now: ArrivalTime) -> Option<Reason> {
     let age_ms = polls.confirmed.map(|confirmed| now.since_ms(confirmed));
     let why = match (polls.trouble, age_ms) {
-        _ if mode == Mode::Blind => return None,
+        (trouble, _) if mode == Mode::Blind && trouble != Some(Trouble::Denied) => return None,
         (Some(refused), _) if refused != Trouble::Unreachable && refused != Trouble::Other => {
             Why::Trouble(refused)
         }

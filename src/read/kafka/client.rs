@@ -20,6 +20,7 @@ use rdkafka::message::BorrowedMessage;
 use super::ReadError;
 use super::emit::TopicAccess;
 use crate::read::connection::{Connection, Hidden, Properties};
+use crate::read::hitch::Hitch;
 use crate::read::token::UNSECURED;
 use tokens::Tokens;
 use words::read_error;
@@ -355,7 +356,9 @@ impl ClientContext for Context {
         };
         let connects = matches!(trouble, Trouble::Unreachable | Trouble::Unauthenticated);
         if let Some(access) = self.access.as_ref().filter(|_| connects) {
-            access.connection(trouble);
+            let is_tls = code == RDKafkaErrorCode::SSL || reason.contains("SSL handshake failed");
+            let hitch = is_tls.then(|| Hitch::of_tls(reason)).flatten();
+            access.connection(trouble, hitch);
         }
         // That all brokers are down follows from each one's own error.
         if code != RDKafkaErrorCode::AllBrokersDown && self.is_news(code) {

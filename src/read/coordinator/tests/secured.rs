@@ -16,6 +16,48 @@ use tokio::net::TcpListener;
 
 use super::fake::{Exchange, Fake, Sasl};
 use super::*;
+use crate::read::hitch::Hitch;
+
+/// A port with TLS sends an alert to a client without, which is no length of an answer.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_port_with_tls_is_told_and_what_replaces_it_is_asked_at_once() {
+    let files = Files::new("127.0.0.1");
+    let fake = Fake::new();
+    let address = files.serve(&fake, false).await;
+    let mut polls = poll(connection(address, &[]));
+    polls.until_failed(Trouble::Other).await;
+    assert_eq!(polls.handle.counters().hitch(), Some(Hitch::SpeaksTls));
+    // No answer was large, so questions go on.
+    let began = Instant::now();
+    while polls.handle.counters().failures.get() < 3 {
+        assert!(began.elapsed() < DEADLINE, "nothing is asked any more");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    let ca = shown(&files.path("ca.pem"));
+    let known = [("security.protocol", "ssl"), ("ssl.ca.location", &*ca)];
+    polls.handle.reconnect(connection(address, &known));
+    let began = Instant::now();
+    polls.until_described(PolledState::Stable).await;
+    assert!(began.elapsed() < Duration::from_secs(5), "it waits for long");
+    assert_eq!(polls.handle.counters().hitch(), None);
+}
+
+/// TLS to a port without it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_port_without_tls_is_told() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        // As a broker does that takes a handshake for a length.
+        while let Ok((stream, _)) = listener.accept().await {
+            drop(stream);
+        }
+    });
+    let mut polls = poll(connection(address, &[("security.protocol", "ssl")]));
+    polls.until(|answer| matches!(answer, PollAnswer::Failed(_))).await;
+    let hitch = polls.handle.counters().hitch();
+    assert!(matches!(hitch, Some(Hitch::SpeaksNoTls)), "{hitch:?}");
+}
 
 type Pair = (X509, PKey<Private>);
 
@@ -168,6 +210,8 @@ async fn tls_believes_whom_it_is_told_to_believe_and_no_other() {
         let mut polls = poll(connection(address, properties));
         let refused = PollAnswer::Failed(Trouble::Unauthenticated);
         assert_eq!(polls.next().await, refused);
+        // It is the agent that refuses.
+        assert_eq!(polls.handle.counters().hitch(), Some(Hitch::Untrusted));
     }
 }
 
@@ -186,6 +230,7 @@ async fn the_certificate_must_name_the_host_unless_told_otherwise() {
         polls.next().await,
         PollAnswer::Failed(Trouble::Unauthenticated)
     );
+    assert_eq!(polls.handle.counters().hitch(), Some(Hitch::OtherHost));
     let [one, two] = known;
     let any = [one, two, ("ssl.endpoint.identification.algorithm", "none")];
     let mut polls = poll(connection(address, &any));
@@ -207,6 +252,8 @@ async fn a_certificate_of_our_own_is_shown_where_it_is_wanted_and_read_anew() {
     let pass = ("ssl.key.password", "pass");
     let mut polls = poll(connection(address, &[ssl, ca]));
     polls.until_failed(Trouble::Unauthenticated).await;
+    // Here it is the broker.
+    assert_eq!(polls.handle.counters().hitch(), None);
     let (own_text, key_text) = (files.text("client.pem"), files.text("client.key"));
     for [certificate, key] in [
         [
