@@ -100,6 +100,9 @@ fn plan(config: &Config, flags: &ConfigFlags) -> Result<Plan, Exit> {
         let (tls, basic_auth) = (web.guard().has_tls(), web.guard().has_users());
         tracing::info!(file = %file.display(), tls, basic_auth, "web configuration in use");
     }
+    for warning in wiring::expired(config, web.as_ref()) {
+        tracing::warn!("{warning}");
+    }
     let settings = wiring::settings(config).map_err(|mistakes| {
         eprintln!("{mistakes}");
         Exit::Config

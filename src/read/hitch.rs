@@ -1,8 +1,6 @@
 //! What stands between the agent and a broker's port, where that is known. A kind of trouble
 //! does not say it: those are a closed set that captures and labels hold.
 
-use openssl::x509::X509VerifyResult;
-
 /// Why no connection comes about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Hitch {
@@ -65,9 +63,8 @@ impl Hitch {
         }
     }
 
-    /// What OpenSSL found of the broker's certificate.
-    pub(super) fn of_verdict(verdict: X509VerifyResult) -> Self {
-        let text = verdict.error_string();
+    /// What OpenSSL found of the broker's certificate, in its words.
+    pub(super) fn of_verdict(text: &str) -> Self {
         if text.contains("mismatch") {
             Self::OtherHost
         } else if text.contains("expired") || text.contains("not yet valid") {

@@ -27,7 +27,7 @@ struct ReadyGroup<'a> {
     trusted: bool,
     mode: Mode,
     #[serde(skip_serializing_if = "Option::is_none")]
-    note: Option<&'static str>,
+    note: Option<String>,
     reasons: Vec<ReasonText<'a>>,
 }
 
@@ -102,7 +102,8 @@ pub(super) fn ready(published: &Published, now: ArrivalTime) -> (bool, String) {
                 current: health.current,
                 trusted: health.trusted,
                 mode: answers.mode,
-                note: note(answers, &health),
+                note: pending(&published.agent)
+                    .or_else(|| note(answers, &health).map(str::to_owned)),
                 reasons: reasons(answers, &health, &published.agent),
             }
         })
@@ -172,6 +173,13 @@ fn group_state<'a>(
             .and_then(|all| all.open.as_deref()),
         answers,
     }
+}
+
+/// What the configuration says and the agent does not do yet.
+fn pending(agent: &AgentStats) -> Option<String> {
+    let changes = agent.pending.join("; ");
+    (!changes.is_empty())
+        .then(|| format!("the configuration changed and is not in use, restart the agent: {changes}"))
 }
 
 /// What a person would wonder about although nothing is wrong with an input.
@@ -284,6 +292,11 @@ fn text(reason: &Reason, settings: &Settings, agent: &AgentStats) -> String {
         Why::Contradicted => {
             format!("{topic} is not what the group works with: the findings say how")
         }
+        Why::GroupAbsent => format!(
+            "no record of group {} exists: no worker has joined it yet, or the workers' group.id is \
+             another",
+            settings.group
+        ),
     }
 }
 
@@ -323,7 +336,7 @@ fn plain_polls_text(why: Why, group: &str, who: &str) -> String {
             "the coordinator of group {group} last answered {} s ago; {so}",
             age_ms / 1000
         ),
-        Why::HistoryIncomplete | Why::Contradicted => so.to_owned(),
+        Why::HistoryIncomplete | Why::Contradicted | Why::GroupAbsent => so.to_owned(),
     }
 }
 

@@ -87,7 +87,9 @@ fn told(code: i16) -> String {
 impl AskError {
     /// A failure of TLS in OpenSSL's words.
     pub(super) fn tls(reason: String) -> Self {
-        let hitch = Hitch::of_tls(&reason);
+        // Without a reason nothing is known, as where a broker hangs up behind its alert.
+        let is_told = reason != super::reach::NO_REASON;
+        let hitch = Hitch::of_tls(&reason).filter(|_| is_told);
         Self::Tls { reason, hitch }
     }
 

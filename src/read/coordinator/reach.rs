@@ -251,15 +251,18 @@ fn handshake_error(error: &ssl::Error, session: &ssl::SslRef) -> AskError {
     }
     AskError::Tls {
         reason: format!("{reason}: {}", verdict.error_string()),
-        hitch: Some(Hitch::of_verdict(verdict)),
+        hitch: Some(Hitch::of_verdict(verdict.error_string())),
     }
 }
+
+/// Where OpenSSL gives none.
+pub(super) const NO_REASON: &str = "failed";
 
 /// OpenSSL's reason, which is one of its fixed texts.
 pub(super) fn tls_reason(error: &ssl::Error) -> Option<String> {
     let stack = error.ssl_error()?;
     let reason = stack.errors().iter().find_map(|error| error.reason());
-    Some(reason.unwrap_or("failed").to_owned())
+    Some(reason.unwrap_or(NO_REASON).to_owned())
 }
 
 /// The thread that reads files panicked.

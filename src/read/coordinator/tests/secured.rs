@@ -12,11 +12,26 @@ use openssl::ssl::{Ssl, SslContext, SslMethod, SslVerifyMode};
 use openssl::symm::Cipher;
 use openssl::x509::extension::{BasicConstraints, SubjectAlternativeName};
 use openssl::x509::{X509, X509NameBuilder};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 
 use super::fake::{Exchange, Fake, Sasl};
 use super::*;
 use crate::read::hitch::Hitch;
+
+/// A port of a Java broker: whoever speaks no TLS is sent an alert, `internal_error`.
+async fn alerting() -> std::net::SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let mut seen = [0; 64];
+            drop(stream.read(&mut seen).await);
+            drop(stream.write_all(&[0x15, 3, 3, 0, 2, 2, 80]).await);
+        }
+    });
+    address
+}
 
 /// A port with TLS sends an alert to a client without, which is no length of an answer.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -24,7 +39,7 @@ async fn a_port_with_tls_is_told_and_what_replaces_it_is_asked_at_once() {
     let files = Files::new("127.0.0.1");
     let fake = Fake::new();
     let address = files.serve(&fake, false).await;
-    let mut polls = poll(connection(address, &[]));
+    let mut polls = poll(connection(alerting().await, &[]));
     polls.until_failed(Trouble::Other).await;
     assert_eq!(polls.handle.counters().hitch(), Some(Hitch::SpeaksTls));
     // No answer was large, so questions go on.
