@@ -52,15 +52,15 @@ pub struct CaptureArgs {
 /// Records until SIGINT or SIGTERM.
 #[must_use]
 pub fn run(args: &CaptureArgs) -> Exit {
+    if args.file == Path::new("-") {
+        eprintln!("error: a capture is a file, not standard output");
+        eprintln!("  hint: evenkeel capture incident.evk.gz");
+        return Exit::Usage;
+    }
     let loaded = match start::configured(&args.config) {
         Ok(loaded) => loaded,
         Err(exit) => return exit,
     };
-    if args.file == Path::new("-") {
-        let hint = "name a file: evenkeel capture incident.evk.gz";
-        tracing::error!(hint, "capture to - is not possible");
-        return Exit::Usage;
-    }
     let mut readers = match wiring::readers(&loaded.config) {
         Ok(readers) => readers,
         Err(mistakes) => {

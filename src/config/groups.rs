@@ -145,7 +145,8 @@ impl Workers {
         let mut unread = each.filter(|(_, worker)| worker.as_ref().is_some_and(|it| it.is_unread));
         unread.any(|(index, _)| {
             let keys = ["group", "config_topic", "status_topic"];
-            keys.iter().any(|key| path == format!("groups[{index}].{key}"))
+            keys.iter()
+                .any(|key| path == format!("groups[{index}].{key}"))
         })
     }
 

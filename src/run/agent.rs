@@ -24,6 +24,7 @@ use crate::run::reloads::Reloads;
 use crate::run::shutdown::{Ending, Shutdown};
 use crate::run::web::{self, Web};
 use crate::run::{clock, connections, group};
+use crate::show::api;
 use crate::show::http::{self, Guard, HttpLimits};
 use crate::show::routes::Site;
 use crate::show::view::{
@@ -104,6 +105,7 @@ impl Agent {
                 publisher: Arc::clone(&publisher),
                 pulse: Arc::clone(&pulse),
                 words: Words::default(),
+                troubles: Vec::new(),
                 caught_up: false,
             };
             loops.spawn(watch_group(watcher, inputs, shutdown.ending()));
@@ -184,6 +186,8 @@ struct Watcher {
     publisher: Arc<watch::Sender<Arc<Published>>>,
     pulse: Arc<Pulse>,
     words: Words,
+    /// What cannot be read, as it was logged last.
+    troubles: Vec<String>,
     /// Whether the answers were current once: catching up took memory that lies free now.
     caught_up: bool,
 }
@@ -233,6 +237,7 @@ impl group::Surroundings for Watcher {
                 .retain(|hitch| hitch.group != self.group);
             published.agent.hitches.extend(hitches);
         });
+        self.say_troubles(now);
         self.pulse.beat(self.place, now);
     }
 }
@@ -250,6 +255,22 @@ impl Watcher {
             failed: counters.failures.get(),
             off: self.reader.polls_off(),
         }
+    }
+
+    /// Says what cannot be read in the words of `/readyz`, once: a label does not name whose
+    /// right is missing, nor the setting to look at.
+    fn say_troubles(&mut self, now: ArrivalTime) {
+        let published = Arc::clone(&self.publisher.borrow());
+        let Some(answers) = published.groups.get(self.place) else {
+            return;
+        };
+        let troubles = api::troubles(answers, &published.agent, now);
+        for trouble in &troubles {
+            if !self.troubles.contains(trouble) {
+                tracing::warn!(group = %self.group, "{trouble}");
+            }
+        }
+        self.troubles = troubles;
     }
 
     fn hitches(&self) -> Vec<HitchStats> {

@@ -35,6 +35,9 @@ mod tests {
         assert_eq!(told(None), None);
         assert_eq!(told(Some(1_000_000_001)), None);
         let said = told(Some(946_684_799)).unwrap();
-        assert!(said.contains("expired at Dec 31 23:59:59 1999 GMT"), "{said}");
+        assert!(
+            said.contains("expired at Dec 31 23:59:59 1999 GMT"),
+            "{said}"
+        );
     }
 }

@@ -175,11 +175,24 @@ fn group_state<'a>(
     }
 }
 
+/// What cannot be read now, in the words of `/readyz`: whose right is missing, what stands in
+/// the way. For the log.
+#[must_use]
+pub fn troubles(answers: &Answers, agent: &AgentStats, now: ArrivalTime) -> Vec<String> {
+    let health = health(answers, now);
+    let reasons = health.reasons.iter();
+    let troubles = reasons.filter(|reason| matches!(reason.why, Why::Trouble(_)));
+    troubles
+        .map(|reason| text(reason, &answers.settings, agent))
+        .collect()
+}
+
 /// What the configuration says and the agent does not do yet.
 fn pending(agent: &AgentStats) -> Option<String> {
     let changes = agent.pending.join("; ");
-    (!changes.is_empty())
-        .then(|| format!("the configuration changed and is not in use, restart the agent: {changes}"))
+    (!changes.is_empty()).then(|| {
+        format!("the configuration changed and is not in use, restart the agent: {changes}")
+    })
 }
 
 /// What a person would wonder about although nothing is wrong with an input.
@@ -300,13 +313,7 @@ fn text(reason: &Reason, settings: &Settings, agent: &AgentStats) -> String {
     }
 }
 
-fn polls_text(
-    why: Why,
-    group: &str,
-    who: &str,
-    off: Option<&str>,
-    hitch: Option<&str>,
-) -> String {
+fn polls_text(why: Why, group: &str, who: &str, off: Option<&str>, hitch: Option<&str>) -> String {
     let so = "its state at this moment is not known";
     if let Some(off) = off {
         return format!("the coordinator of group {group} is not asked ({off}); {so}");

@@ -173,3 +173,28 @@ impl From<io::Error> for AskError {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_of_brokers_have_their_names_and_a_missing_right_its_own() {
+        let told = |code| {
+            AskError::Code {
+                api: "FindCoordinator",
+                code,
+            }
+            .to_string()
+        };
+        let denied = told(code::GROUP_AUTHORIZATION_FAILED);
+        assert_eq!(
+            denied,
+            "broker answered FindCoordinator with GROUP_AUTHORIZATION_FAILED: the agent needs \
+             DESCRIBE on the group"
+        );
+        assert!(told(code::NOT_COORDINATOR).ends_with("with NOT_COORDINATOR"));
+        assert!(told(-1).ends_with("with UNKNOWN_SERVER_ERROR"));
+        assert!(told(9_999).ends_with("with error 9999"));
+    }
+}

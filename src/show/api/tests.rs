@@ -49,6 +49,9 @@ fn the_missing_right_and_the_principal_are_named() {
     };
     let text = "__consumer_offsets may not be read: evenkeel needs READ and DESCRIBE on it";
     assert_eq!(told(&published), text);
+    let answers = Arc::clone(&published.groups[0]);
+    let later = NOW.plus_ms(60_000);
+    assert_eq!(troubles(&answers, &published.agent, later), [text]);
     published.agent.principals.clear();
     assert!(told(&published).contains("the agent's principal needs READ"));
 }
@@ -80,11 +83,16 @@ fn what_stands_in_the_way_is_told_where_it_is_known() {
     let told = |published: &Published| {
         let (_, value) = ready_json(published, NOW);
         let reasons = value["groups"][0]["reasons"].as_array().unwrap().clone();
-        let texts = reasons.iter().map(|reason| reason["text"].as_str().unwrap());
+        let texts = reasons
+            .iter()
+            .map(|reason| reason["text"].as_str().unwrap());
         texts.map(str::to_owned).collect::<Vec<_>>()
     };
     let plain = told(&published);
-    assert!(plain.iter().all(|text| text.contains("credentials")), "{plain:?}");
+    assert!(
+        plain.iter().all(|text| text.contains("credentials")),
+        "{plain:?}"
+    );
     for topic in [Some(Topic::Config), None] {
         published.agent.hitches.push(crate::show::view::HitchStats {
             group: "connect-orders".into(),
@@ -94,8 +102,14 @@ fn what_stands_in_the_way_is_told_where_it_is_known() {
     }
     let known = told(&published);
     assert_eq!(known.len(), 2);
-    assert!(known.iter().all(|text| text.contains("no trust")), "{known:?}");
-    assert!(!known.iter().any(|text| text.contains("credentials")), "{known:?}");
+    assert!(
+        known.iter().all(|text| text.contains("no trust")),
+        "{known:?}"
+    );
+    assert!(
+        !known.iter().any(|text| text.contains("credentials")),
+        "{known:?}"
+    );
 }
 
 #[test]
@@ -104,7 +118,10 @@ fn a_configuration_that_is_not_in_use_is_noted() {
     published.agent.pending = vec!["group other is new".to_owned()];
     let (_, value) = ready_json(&published, NOW);
     let note = value["groups"][0]["note"].as_str().unwrap();
-    assert!(note.contains("restart the agent: group other is new"), "{note}");
+    assert!(
+        note.contains("restart the agent: group other is new"),
+        "{note}"
+    );
 }
 
 #[test]

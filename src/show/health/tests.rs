@@ -204,5 +204,10 @@ fn a_right_to_the_group_is_missed_while_nothing_can_be_read() {
     };
     assert!(told.contains(&polls), "{told:?}");
     answers.polls.trouble = Some(Trouble::Unreachable);
-    assert!(!health(&answers, NOW).reasons.iter().any(|reason| reason.about == About::Polls));
+    assert!(
+        !health(&answers, NOW)
+            .reasons
+            .iter()
+            .any(|reason| reason.about == About::Polls)
+    );
 }

@@ -38,7 +38,9 @@ impl<S> Paced<S> {
             return written;
         }
         let time_max = self.time_max;
-        let stalled = self.stalled.get_or_insert_with(|| Box::pin(sleep(time_max)));
+        let stalled = self
+            .stalled
+            .get_or_insert_with(|| Box::pin(sleep(time_max)));
         ready!(stalled.as_mut().poll(context));
         Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
     }

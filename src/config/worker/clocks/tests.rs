@@ -61,5 +61,8 @@ fn a_mistake_has_its_line_and_what_only_fails_is_told() {
     let [warning] = &settings.warnings[..] else {
         panic!("{:?}", settings.warnings);
     };
-    assert!(warning.starts_with("worker.properties:2: heartbeat.interval.ms"), "{warning}");
+    assert!(
+        warning.starts_with("worker.properties:2: heartbeat.interval.ms"),
+        "{warning}"
+    );
 }

@@ -12,67 +12,11 @@ use openssl::ssl::{Ssl, SslContext, SslMethod, SslVerifyMode};
 use openssl::symm::Cipher;
 use openssl::x509::extension::{BasicConstraints, SubjectAlternativeName};
 use openssl::x509::{X509, X509NameBuilder};
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 
 use super::fake::{Exchange, Fake, Sasl};
 use super::*;
 use crate::read::hitch::Hitch;
-
-/// A port of a Java broker: whoever speaks no TLS is sent an alert, `internal_error`.
-async fn alerting() -> std::net::SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
-    tokio::spawn(async move {
-        while let Ok((mut stream, _)) = listener.accept().await {
-            let mut seen = [0; 64];
-            drop(stream.read(&mut seen).await);
-            drop(stream.write_all(&[0x15, 3, 3, 0, 2, 2, 80]).await);
-        }
-    });
-    address
-}
-
-/// A port with TLS sends an alert to a client without, which is no length of an answer.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_port_with_tls_is_told_and_what_replaces_it_is_asked_at_once() {
-    let files = Files::new("127.0.0.1");
-    let fake = Fake::new();
-    let address = files.serve(&fake, false).await;
-    let mut polls = poll(connection(alerting().await, &[]));
-    polls.until_failed(Trouble::Other).await;
-    assert_eq!(polls.handle.counters().hitch(), Some(Hitch::SpeaksTls));
-    // No answer was large, so questions go on.
-    let began = Instant::now();
-    while polls.handle.counters().failures.get() < 3 {
-        assert!(began.elapsed() < DEADLINE, "nothing is asked any more");
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
-    let ca = shown(&files.path("ca.pem"));
-    let known = [("security.protocol", "ssl"), ("ssl.ca.location", &*ca)];
-    polls.handle.reconnect(connection(address, &known));
-    let began = Instant::now();
-    polls.until_described(PolledState::Stable).await;
-    assert!(began.elapsed() < Duration::from_secs(5), "it waits for long");
-    assert_eq!(polls.handle.counters().hitch(), None);
-}
-
-/// TLS to a port without it.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_port_without_tls_is_told() {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
-    tokio::spawn(async move {
-        // As a broker does that takes a handshake for a length.
-        while let Ok((stream, _)) = listener.accept().await {
-            drop(stream);
-        }
-    });
-    let mut polls = poll(connection(address, &[("security.protocol", "ssl")]));
-    polls.until(|answer| matches!(answer, PollAnswer::Failed(_))).await;
-    let hitch = polls.handle.counters().hitch();
-    assert!(matches!(hitch, Some(Hitch::SpeaksNoTls)), "{hitch:?}");
-}
 
 type Pair = (X509, PKey<Private>);
 
@@ -125,13 +69,13 @@ fn certificate(name: &str, issuer: Option<&Pair>) -> Pair {
 }
 
 /// An authority, a broker's certificate for `host`, a client's, and files of all.
-struct Files {
+pub(super) struct Files {
     folder: tempfile::TempDir,
     server: SslContext,
 }
 
 impl Files {
-    fn new(host: &str) -> Self {
+    pub(super) fn new(host: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let authority = certificate("authority", None);
         let client = certificate("client", Some(&authority));
@@ -161,7 +105,7 @@ impl Files {
         }
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(super) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
@@ -170,7 +114,7 @@ impl Files {
     }
 
     /// A fake behind TLS; whether it wants a certificate.
-    async fn serve(&self, fake: &Fake, wants_client: bool) -> std::net::SocketAddr {
+    pub(super) async fn serve(&self, fake: &Fake, wants_client: bool) -> std::net::SocketAddr {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         fake.set(|says| says.coordinator = Some(address));
@@ -195,7 +139,7 @@ impl Files {
     }
 }
 
-fn shown(path: &Path) -> String {
+pub(super) fn shown(path: &Path) -> String {
     path.display().to_string()
 }
 
