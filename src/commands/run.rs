@@ -49,6 +49,9 @@ async fn watch(config: &Config, flags: &ConfigFlags) -> Exit {
             return Exit::Failed;
         }
     };
+    if let Err(error) = signals.ignore_hangups() {
+        tracing::warn!(%error, "SIGHUP ends the agent");
+    }
     let plan = match plan(config, flags) {
         Ok(plan) => plan,
         Err(exit) => return exit,

@@ -136,6 +136,22 @@ impl Signals {
         }
     }
 
+    /// From now on a SIGHUP ends nothing, and says that nothing has to be told: files are
+    /// looked at anyway. Must be called within a tokio runtime.
+    ///
+    /// # Errors
+    /// The signal cannot be listened to.
+    pub fn ignore_hangups(&self) -> io::Result<()> {
+        let mut hangups = signal(SignalKind::hangup())?;
+        // It ends with the runtime.
+        drop(tokio::spawn(async move {
+            while hangups.recv().await.is_some() {
+                tracing::info!("SIGHUP: nothing to do, changed files are taken up by themselves");
+            }
+        }));
+        Ok(())
+    }
+
     /// Ready once one came.
     pub async fn received(&mut self) {
         self.0.next().await;

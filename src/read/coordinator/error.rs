@@ -66,8 +66,9 @@ pub(super) mod code {
 
 /// An error of a broker by the name it has in Kafka, and the right where one is missing.
 fn told(code: i16) -> String {
-    let Some(error) = ResponseError::try_from_code(code) else {
-        return format!("error {code}");
+    let error = match ResponseError::try_from_code(code) {
+        Some(ResponseError::Unknown(_)) | None => return format!("error {code}"),
+        Some(error) => error,
     };
     let mut name = String::new();
     for letter in format!("{error:?}").chars() {
