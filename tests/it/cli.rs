@@ -187,7 +187,9 @@ fn the_web_configuration_is_checked_whole() {
     );
     for told in check(&text) {
         for part in [
-            "3 mistakes",
+            "5 mistakes",
+            "tls_server_config.cert_file: found ",
+            "tls_server_config.key: found no private key",
             "did you mean min_version?",
             "basic_auth_users.alice: found a hash that is cut",
             "rate_limit: found a value",
