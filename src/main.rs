@@ -41,6 +41,8 @@ Example: evenkeel replay incident.evk.gz | jq 'select(.line == \"settled\")'")]
 }
 
 fn main() -> ExitCode {
+    evenkeel::read::ffi::bound_allocator();
+    evenkeel::run::shutdown::watch_from_the_start();
     evenkeel::read::ffi::prepare();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,

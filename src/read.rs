@@ -8,6 +8,7 @@ pub mod coordinator;
 pub mod counters;
 pub mod ffi;
 pub mod group;
+pub mod hitch;
 pub mod kafka;
 pub mod mask;
 pub mod token;

@@ -3,6 +3,7 @@
 pub mod agent;
 pub mod clock;
 pub mod connections;
+pub mod expiry;
 pub mod files;
 pub mod group;
 pub mod reloads;

@@ -1,7 +1,7 @@
 //! Shows: the catalogue of metrics, their projection from the answers, both text
 //! formats, the HTTP endpoints, the log. Nothing here talks to Kafka or to an engine.
 
-mod api;
+pub mod api;
 pub mod catalog;
 pub mod exposition;
 pub mod families;

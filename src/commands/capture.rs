@@ -1,9 +1,9 @@
 //! `evenkeel capture FILE`: records the inputs, so that everything can be derived again
 //! offline. Values of the config and status topics are redacted before they are written.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use evenkeel_core::answers::Answers;
@@ -16,7 +16,7 @@ use tokio::sync::mpsc;
 use crate::commands::exit::Exit;
 use crate::commands::{start, wiring};
 use crate::config::ConfigFlags;
-use crate::read::capture::{CaptureWriter, Header, KafkaReleases};
+use crate::read::capture::{CaptureReader, CaptureWriter, Header, KafkaReleases};
 use crate::read::group as reading;
 use crate::read::group::GroupReader;
 use crate::read::kafka::ReadSettings;
@@ -52,6 +52,11 @@ pub struct CaptureArgs {
 /// Records until SIGINT or SIGTERM.
 #[must_use]
 pub fn run(args: &CaptureArgs) -> Exit {
+    if args.file == Path::new("-") {
+        eprintln!("error: a capture is a file, not standard output");
+        eprintln!("  hint: evenkeel capture incident.evk.gz");
+        return Exit::Usage;
+    }
     let loaded = match start::configured(&args.config) {
         Ok(loaded) => loaded,
         Err(exit) => return exit,
@@ -79,6 +84,9 @@ pub fn run(args: &CaptureArgs) -> Exit {
     let writer = match CaptureWriter::create(&args.file, &header) {
         Ok(writer) => writer,
         Err(error) => {
+            if error.kind() != io::ErrorKind::AlreadyExists {
+                remove_unless_readable(&args.file);
+            }
             let hint = (error.kind() == io::ErrorKind::AlreadyExists)
                 .then_some("a recording is never overwritten; name a file that does not exist");
             tracing::error!(file = %args.file.display(), %error, hint, "capture not created");
@@ -89,12 +97,27 @@ pub fn run(args: &CaptureArgs) -> Exit {
         Ok(Ok(exit)) => exit,
         Ok(Err(error)) => {
             tracing::error!(file = %args.file.display(), %error, "capture not written");
+            remove_unless_readable(&args.file);
             Exit::Failed
         }
         Err(error) => {
             tracing::error!(%error, "runtime not started");
             Exit::Failed
         }
+    }
+}
+
+/// Removes a file that this command made and could write nothing to, not even its header:
+/// where the disk is full it would stand in the way of the next try. Anything that can be
+/// replayed, however short, stays.
+fn remove_unless_readable(file: &Path) {
+    let is_ours = fs::metadata(file).is_ok_and(|about| about.is_file());
+    if !is_ours || CaptureReader::open(file).is_ok() {
+        return;
+    }
+    match fs::remove_file(file) {
+        Ok(()) => tracing::info!(file = %file.display(), "empty capture removed"),
+        Err(error) => tracing::warn!(file = %file.display(), %error, "empty capture left"),
     }
 }
 
@@ -160,3 +183,6 @@ impl group::Surroundings for Recorder {
         self.reader.heed(&answers);
     }
 }
+
+#[cfg(test)]
+mod tests;

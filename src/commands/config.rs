@@ -32,11 +32,15 @@ pub fn run(args: &ConfigArgs, out: &mut impl Write) -> io::Result<Exit> {
             return Ok(Exit::Config);
         }
     };
-    if let Err(mistakes) = wiring::web(&loaded.config.http) {
-        eprintln!("{mistakes}");
-        return Ok(Exit::Config);
-    }
-    for warning in &loaded.warnings {
+    let web = match wiring::web(&loaded.config.http) {
+        Ok(web) => web,
+        Err(mistakes) => {
+            eprintln!("{mistakes}");
+            return Ok(Exit::Config);
+        }
+    };
+    let expired = wiring::expired(&loaded.config, web.as_ref());
+    for warning in loaded.warnings.iter().chain(&expired) {
         eprintln!("warning: {warning}");
     }
     if args.check {

@@ -49,6 +49,9 @@ async fn watch(config: &Config, flags: &ConfigFlags) -> Exit {
             return Exit::Failed;
         }
     };
+    if let Err(error) = signals.ignore_hangups() {
+        tracing::warn!(%error, "SIGHUP ends the agent");
+    }
     let plan = match plan(config, flags) {
         Ok(plan) => plan,
         Err(exit) => return exit,
@@ -99,6 +102,9 @@ fn plan(config: &Config, flags: &ConfigFlags) -> Result<Plan, Exit> {
     if let (Some(web), Some(file)) = (&web, &config.http.web_config_file) {
         let (tls, basic_auth) = (web.guard().has_tls(), web.guard().has_users());
         tracing::info!(file = %file.display(), tls, basic_auth, "web configuration in use");
+    }
+    for warning in wiring::expired(config, web.as_ref()) {
+        tracing::warn!("{warning}");
     }
     let settings = wiring::settings(config).map_err(|mistakes| {
         eprintln!("{mistakes}");

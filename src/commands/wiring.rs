@@ -9,10 +9,13 @@ use crate::config::{
     load,
 };
 use crate::read::connection::{Connection, Hidden, Properties};
+use crate::read::coordinator::{self, Unfit};
 use crate::read::kafka::{self, ReadError, ReadSettings};
 use crate::read::mask::NameMask;
 use crate::run::connections::{Load, Settings};
 use crate::run::web::Web;
+use crate::run::{clock, expiry};
+use crate::show::view::CertificateUse;
 
 /// Loads the configuration for a command.
 ///
@@ -27,10 +30,35 @@ pub fn configuration(flags: &ConfigFlags) -> Result<Loaded, Mistakes> {
     Ok(loaded)
 }
 
+/// What librdkafka says in OpenSSL's words, or by the options it was built with.
+fn is_said_better(unfit: &Unfit) -> bool {
+    match unfit {
+        Unfit::File { .. } | Unfit::Content { .. } => true,
+        Unfit::NotDone { name, .. } => *name == "sasl.mechanism",
+        Unfit::Value { .. } | Unfit::Missing { .. } => false,
+    }
+}
+
 /// librdkafka judges its own properties, without connecting anywhere.
 fn judged(config: &ConnectionConfig) -> Vec<(Option<String>, String)> {
-    let mistakes = kafka::mistakes(&connection(config)).into_iter();
+    let connection = connection(config);
+    let mistakes = kafka::mistakes(&connection);
+    // Where it is about files or a login as a whole, it says so in OpenSSL's words; what
+    // looks at the same properties for the polls has words of its own.
+    let is_plain = |mistake: &ReadError| {
+        matches!(mistake, ReadError::Property { name, .. } if !name.starts_with("ssl."))
+            || matches!(mistake, ReadError::NotAllowed { .. })
+    };
+    if !mistakes.is_empty()
+        && !mistakes.iter().any(is_plain)
+        && let Err(unfit) = coordinator::check_files(&connection)
+        && is_said_better(&unfit)
+    {
+        let (name, reason) = unfit.parts();
+        return vec![(Some(name.to_owned()), reason)];
+    }
     mistakes
+        .into_iter()
         .map(|mistake| match mistake {
             ReadError::Property { name, reason } => (Some(name), reason),
             ReadError::NotAllowed { name, reason } => (Some(name), reason.to_owned()),
@@ -102,6 +130,21 @@ pub fn load_again(flags: &ConfigFlags) -> Load {
 pub fn web(config: &HttpConfig) -> Result<Option<Web>, Mistakes> {
     let path = config.web_config_file.as_deref();
     path.map(|path| Web::load(path, config.probes)).transpose()
+}
+
+/// What is to be said of certificates that are over.
+#[must_use]
+pub fn expired(config: &Config, web: Option<&Web>) -> Vec<String> {
+    let first = config
+        .groups
+        .iter()
+        .filter_map(|group| group.certificate_expires_seconds)
+        .min();
+    let client = expiry::told(CertificateUse::Client, first, clock::now());
+    client
+        .into_iter()
+        .chain(web.and_then(Web::expired))
+        .collect()
 }
 
 /// The settings of a reader for each configured group.

@@ -128,15 +128,23 @@ pub(super) fn judged(config: &Config, workers: &Workers, judge: Judge) -> Vec<Mi
                         "what librdkafka takes",
                     )
                 },
-                // One of kafka.properties, judged there.
-                (Some(_), None) => continue,
+                // One of kafka.properties, which holds alone and not with the others.
+                (Some(name), None) => Mistake::new(
+                    path(name),
+                    "what librdkafka does not take",
+                    "one of its properties, with a value that fits",
+                ),
                 (None, _) => Mistake::new(
                     key,
                     "settings that do not fit together",
                     "what librdkafka makes a client of",
                 ),
             };
-            mistakes.push(mistake.hint(why));
+            let mistake = mistake.hint(why);
+            // Several groups have it from the same place.
+            if !mistakes.contains(&mistake) {
+                mistakes.push(mistake);
+            }
         }
     }
     mistakes

@@ -139,6 +139,17 @@ impl Workers {
         self.each.iter().any(Option::is_some)
     }
 
+    /// Whether the value at `path` may stand in a worker's file that cannot be read.
+    pub(super) fn may_say(&self, path: &str) -> bool {
+        let each = self.each.iter().enumerate();
+        let mut unread = each.filter(|(_, worker)| worker.as_ref().is_some_and(|it| it.is_unread));
+        unread.any(|(index, _)| {
+            let keys = ["group", "config_topic", "status_topic"];
+            keys.iter()
+                .any(|key| path == format!("groups[{index}].{key}"))
+        })
+    }
+
     /// Whether every group knows brokers from its worker.
     pub(super) fn have_brokers(&self) -> bool {
         let has = |worker: &Option<Worker>| {

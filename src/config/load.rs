@@ -137,7 +137,8 @@ impl Sources<'_> {
         let mut wrong = Vec::new();
         let workers = groups::fill(&mut tree, self.vars, &env, &mut wrong);
         let result = validate_with(&tree, &workers, &env);
-        // A value that was refused for its form is not also missing.
+        // A value that was refused for its form is not also missing, nor is one that would
+        // stand in a file that cannot be read.
         let further = result.as_ref().err().map_or(&[][..], |found| &found.0);
         let told: Vec<_> = mistakes
             .iter()
@@ -147,6 +148,7 @@ impl Sources<'_> {
             further
                 .iter()
                 .filter(|each| !told.contains(&each.path))
+                .filter(|each| each.found != "nothing" || !workers.may_say(&each.path))
                 .cloned(),
         );
         let whole = (!workers.has_any()).then_some(&tree.kafka);

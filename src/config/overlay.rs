@@ -92,6 +92,13 @@ pub(super) fn put(root: &mut Value, over: &Override, keys: &[Key], mistakes: &mu
         key.strip_prefix("kafka.properties.")
             .is_some_and(|p| !p.is_empty())
     };
+    if over.key.is_empty() {
+        mistakes.push(Mistake {
+            origin: Some(over.origin.clone()),
+            ..Mistake::new("", "a value without a key", "KEY=VALUE")
+        });
+        return;
+    }
     let known = leaves.iter().any(|(key, _)| *key == over.key);
     if !known && !is_property(&over.key) {
         let known = leaves.iter().map(|(key, _)| key.as_str());

@@ -188,6 +188,9 @@ fn of_group(index: usize, tree: &GroupTree, mistakes: &mut Vec<Mistake>) -> Grou
         let expected = "the workers' group.id";
         mistakes
             .push(Mistake::new(at("group"), "nothing", expected).hint("--group connect-cluster"));
+    } else if group.chars().any(char::is_control) {
+        let expected = "a group.id without control characters";
+        mistakes.push(Mistake::new(at("group"), quoted(group), expected));
     }
     let topics = [
         (

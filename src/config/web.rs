@@ -93,7 +93,20 @@ impl WebConfig {
     ///
     /// All mistakes, each with its key; the caller knows the file's name.
     pub fn parse(text: &str, folder: &Path) -> Result<Self, Mistakes> {
-        let root = yaml::parse(text).map_err(|mistake| Mistakes(vec![mistake]))?;
+        match Self::read(text, folder) {
+            (config, mistakes) if mistakes.is_empty() => Ok(config),
+            (_, mistakes) => Err(Mistakes(mistakes)),
+        }
+    }
+
+    /// As [`parse`](Self::parse), with what holds of a file that has mistakes: not to be
+    /// used, but to be looked at for more of them.
+    #[must_use]
+    pub fn read(text: &str, folder: &Path) -> (Self, Vec<Mistake>) {
+        let root = match yaml::parse(text) {
+            Ok(root) => root,
+            Err(mistake) => return (Self::default(), vec![mistake]),
+        };
         let mut mistakes = Vec::new();
         let known = [
             "tls_server_config",
@@ -105,15 +118,12 @@ impl WebConfig {
         let tls = (!tls.is_null()).then(|| of_tls(tls, folder, &mut mistakes));
         let headers = of_http(root.take("http_server_config"), &mut mistakes);
         let users = of_users(root.take("basic_auth_users"), &mut mistakes);
-        if mistakes.is_empty() {
-            Ok(Self {
-                tls: tls.flatten(),
-                users,
-                headers,
-            })
-        } else {
-            Err(Mistakes(mistakes))
-        }
+        let config = Self {
+            tls: tls.flatten(),
+            users,
+            headers,
+        };
+        (config, mistakes)
     }
 
     /// The files that it names, in which a change is to be looked for.

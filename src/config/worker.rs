@@ -2,6 +2,7 @@
 //! variables over it become a connection, a group with its topics, the worker's name in the
 //! group, and the clocks that no record shows. Only what the agent uses is read.
 
+mod clocks;
 mod environment;
 mod jaas;
 mod names;
@@ -59,6 +60,8 @@ pub(super) struct Worker {
     pub(super) warnings: Vec<String>,
     /// Whether something is.
     pub(super) has_mistakes: bool,
+    /// Whether its file could not be read: then nothing is known to be missing in it.
+    pub(super) is_unread: bool,
 }
 
 /// Where a worker's settings come from, and what goes over them.
@@ -116,17 +119,7 @@ pub(super) fn read(place: &Place<'_>) -> (Worker, Vec<Mistake>) {
     let config_topic = given("config_topic", "config.storage.topic");
     let status_topic = given("status_topic", "status.storage.topic");
     let own_worker = rest::own_worker(&mut settings).map(Given::from);
-    let timings = names::TIMINGS
-        .iter()
-        .filter_map(|name| {
-            let found = settings.look_if_known(name)?;
-            Some(WorkerSetting {
-                name: (*name).to_owned(),
-                value: found.text().to_owned(),
-                source: found.source,
-            })
-        })
-        .collect();
+    let timings = clocks::read(&mut settings);
     let worker = Worker {
         group,
         config_topic,
@@ -137,6 +130,7 @@ pub(super) fn read(place: &Place<'_>) -> (Worker, Vec<Mistake>) {
         files: settings.files.into_iter().collect(),
         warnings: settings.warnings,
         has_mistakes: !settings.mistakes.is_empty(),
+        is_unread: !is_read,
     };
     (worker, settings.mistakes)
 }

@@ -22,7 +22,13 @@ pub(super) fn parse(text: &str) -> Result<Value, Mistake> {
             .map(|at| format!(" at line {} column {}", at.line(), at.column()));
         let place = place.unwrap_or_default();
         let found = match duplicate(error) {
-            Some(key) => format!("the key {key} twice{place}"),
+            // The parser tells where the section begins that has it.
+            Some(key) => {
+                match second_line(text, &key, error.location().map_or(1, |at| at.line())) {
+                    Some(line) => format!("the key {key} twice, again at line {line}"),
+                    None => format!("the key {key} twice{place}"),
+                }
+            }
             None => format!("what is no YAML{place}"),
         };
         Mistake::new("", found, "a YAML document with each key once")
@@ -53,6 +59,35 @@ fn duplicate(error: &serde_yaml::Error) -> Option<String> {
     let (_, rest) = text.split_once("duplicate entry with key \"")?;
     let (key, _) = rest.split_once('"')?;
     Some(key.to_owned())
+}
+
+/// The line in which a key stands for the second time in one section, from `from` on;
+/// `None` where that cannot be told from lines, as within braces.
+fn second_line(text: &str, key: &str, from: usize) -> Option<usize> {
+    let mut section: Option<usize> = None;
+    let lines = text.lines().enumerate().skip(from.saturating_sub(1));
+    for (index, line) in lines {
+        let mut body = line.trim_start();
+        // An item of a list that is a section begins behind its dash.
+        while let Some(rest) = body.strip_prefix("- ") {
+            body = rest.trim_start();
+        }
+        if body.is_empty() || body.starts_with('#') {
+            continue;
+        }
+        let indent = line.len() - body.len();
+        if section.is_some_and(|section| indent < section) {
+            section = None;
+        }
+        let name = body.split_once(':').map(|(name, _)| name.trim_end());
+        if name.map(|name| name.trim_matches(['"', '\''])) == Some(key) {
+            if section == Some(indent) {
+                return Some(index + 1);
+            }
+            section = Some(indent);
+        }
+    }
+    None
 }
 
 /// Reads the document again along the value it has, taking scalars as text. Null stays

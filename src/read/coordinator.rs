@@ -23,7 +23,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use evenkeel_core::facts::input::Input;
 use tokio::sync::{mpsc, watch};
 
-use crate::read::connection::Connection;
+use crate::read::connection::{Connection, Hidden};
 use crate::read::kafka::Now;
 use crate::read::mask::NameMask;
 pub use counters::PollCounters;
@@ -60,6 +60,22 @@ pub struct PollHandle {
 /// The first property that asks for what they cannot do.
 pub fn check(connection: &Connection) -> Result<(), Unfit> {
     Security::of(connection).map(|_| ())
+}
+
+/// As [`check`], with the files that TLS needs, and whatever the brokers are; for where it
+/// may block.
+///
+/// # Errors
+/// The first property that will not do.
+pub fn check_files(connection: &Connection) -> Result<(), Unfit> {
+    let mut connection = connection.clone();
+    let brokers = Hidden("127.0.0.1".to_owned());
+    let properties = &mut connection.properties;
+    properties.insert("bootstrap.servers".to_owned(), brokers);
+    match Security::of(&connection)?.tls {
+        Some(tls) => tls.context().map(|_| ()),
+        None => Ok(()),
+    }
 }
 
 /// Starts asking, at the slow pace; inputs go to `inputs`. A connection that polls cannot

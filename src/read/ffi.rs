@@ -254,20 +254,20 @@ impl<T> Drop for Owned<T> {
         unsafe { (self.free)(self.pointer.as_ptr()) }
     }
 }
-/// Makes the native libraries ready, while no other thread exists.
+/// Makes the native libraries ready, while no other thread uses them.
 ///
 /// OpenSSL begins here, once, instead of in whichever of several threads needs it first;
 /// and it does not clean up when the process exits, which would take away what a thread
 /// still uses that waits for a broker.
 pub fn prepare() {
-    bound_allocator();
     openssl::init();
 }
 
 /// Bounds the C allocator: two arenas, and memory given back once 128 KiB of it lie free.
-/// A sidecar must stay small beside its worker; measured, this takes a fifth off.
+/// A sidecar must stay small beside its worker; measured, this takes a fifth off. To be
+/// called first, while no other thread exists.
 #[cfg(target_env = "gnu")]
-fn bound_allocator() {
+pub fn bound_allocator() {
     // SAFETY: plain settings of the allocator, made before any thread exists.
     // An allocator that was put in glibc's place takes neither, and needs neither.
     let _taken: i32 = unsafe {
@@ -277,7 +277,7 @@ fn bound_allocator() {
 
 /// Other allocators have no such settings.
 #[cfg(not(target_env = "gnu"))]
-fn bound_allocator() {}
+pub fn bound_allocator() {}
 
 /// Gives memory that lies free back to the system: after a catch-up most of it.
 #[cfg(target_env = "gnu")]

@@ -9,6 +9,7 @@ use tokio::sync::mpsc;
 use crate::read::connection::Connection;
 use crate::read::coordinator::{self, Pace, PollCounters, PollHandle, PollSettings};
 use crate::read::counters::ReadCounters;
+use crate::read::hitch::Hitch;
 use crate::read::kafka::{self, Now, ReadError, ReadSettings, ReaderHandle};
 
 /// Members up to which an agent without a worker beside it asks often: it may be the only
@@ -90,6 +91,23 @@ impl GroupReader {
     #[must_use]
     pub fn polls_off(&self) -> Option<String> {
         self.polls.off().map(|unfit| unfit.to_string())
+    }
+
+    /// What stands in the way of reading a topic, where the kind of trouble does not say it.
+    /// The polls look at a connection more closely than librdkafka tells.
+    #[must_use]
+    pub fn hitch(&self, topic: Topic) -> Option<Hitch> {
+        let polls = self.polls_hitch();
+        match self.topics.hitch(topic) {
+            Some(Hitch::Untrusted) | None => polls.or(self.topics.hitch(topic)),
+            known => known,
+        }
+    }
+
+    /// What stands in the way of asking the coordinator.
+    #[must_use]
+    pub fn polls_hitch(&self) -> Option<Hitch> {
+        self.polls.counters().hitch()
     }
 
     /// Stops and waits for the threads; they wait for questions that are under way.

@@ -30,6 +30,7 @@ use tokio::sync::mpsc;
 
 use crate::read::connection::Connection;
 use crate::read::counters::ReadCounters;
+use crate::read::hitch::Hitch;
 use crate::read::mask::NameMask;
 use crate::read::token::{Lacking, TokenSource, UNSECURED, UNSECURED_CONFIG};
 use emit::Emitter;
@@ -248,6 +249,13 @@ impl ReaderHandle {
         if told.is_err() {
             tracing::debug!("settings changed while reading ends");
         }
+    }
+
+    /// What stands in the way of reading a topic, where the kind of trouble does not say it.
+    #[must_use]
+    pub fn hitch(&self, topic: Topic) -> Option<Hitch> {
+        let mut shared = self.topics.iter();
+        shared.find(|shared| shared.topic == topic)?.access.hitch()
     }
 
     /// What the readers count.

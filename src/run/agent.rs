@@ -17,16 +17,18 @@ use crate::config::Readiness;
 use crate::read::ffi;
 use crate::read::group as reading;
 use crate::read::group::GroupReader;
+use crate::read::hitch::Hitch;
 use crate::read::kafka::{ReadError, ReadSettings};
 use crate::run::connections::Look;
 use crate::run::reloads::Reloads;
 use crate::run::shutdown::{Ending, Shutdown};
 use crate::run::web::{self, Web};
 use crate::run::{clock, connections, group};
+use crate::show::api;
 use crate::show::http::{self, Guard, HttpLimits};
 use crate::show::routes::Site;
 use crate::show::view::{
-    AgentStats, InputStats, PollStats, Published, Pulse, SeriesLimits, StartUp,
+    AgentStats, HitchStats, InputStats, PollStats, Published, Pulse, SeriesLimits, StartUp,
 };
 use crate::show::words::Words;
 
@@ -103,6 +105,7 @@ impl Agent {
                 publisher: Arc::clone(&publisher),
                 pulse: Arc::clone(&pulse),
                 words: Words::default(),
+                troubles: Vec::new(),
                 caught_up: false,
             };
             loops.spawn(watch_group(watcher, inputs, shutdown.ending()));
@@ -183,6 +186,8 @@ struct Watcher {
     publisher: Arc<watch::Sender<Arc<Published>>>,
     pulse: Arc<Pulse>,
     words: Words,
+    /// What cannot be read, as it was logged last.
+    troubles: Vec<String>,
     /// Whether the answers were current once: catching up took memory that lies free now.
     caught_up: bool,
 }
@@ -210,6 +215,7 @@ impl group::Surroundings for Watcher {
         }
         let stats = self.stats();
         let polls = self.polls();
+        let hitches = self.hitches();
         self.publisher.send_modify(|published| {
             let published = Arc::make_mut(published);
             if let Some(place) = published.groups.get_mut(self.place) {
@@ -225,7 +231,13 @@ impl group::Surroundings for Watcher {
                 .polls
                 .retain(|polls| polls.group != self.group);
             published.agent.polls.push(polls);
+            published
+                .agent
+                .hitches
+                .retain(|hitch| hitch.group != self.group);
+            published.agent.hitches.extend(hitches);
         });
+        self.say_troubles(now);
         self.pulse.beat(self.place, now);
     }
 }
@@ -243,6 +255,35 @@ impl Watcher {
             failed: counters.failures.get(),
             off: self.reader.polls_off(),
         }
+    }
+
+    /// Says what cannot be read in the words of `/readyz`, once: a label does not name whose
+    /// right is missing, nor the setting to look at.
+    fn say_troubles(&mut self, now: ArrivalTime) {
+        let published = Arc::clone(&self.publisher.borrow());
+        let Some(answers) = published.groups.get(self.place) else {
+            return;
+        };
+        let troubles = api::troubles(answers, &published.agent, now);
+        for trouble in &troubles {
+            if !self.troubles.contains(trouble) {
+                tracing::warn!(group = %self.group, "{trouble}");
+            }
+        }
+        self.troubles = troubles;
+    }
+
+    fn hitches(&self) -> Vec<HitchStats> {
+        let told = |topic, hitch: Option<Hitch>| {
+            hitch.map(|hitch| HitchStats {
+                group: Arc::clone(&self.group),
+                topic,
+                text: hitch.text(),
+            })
+        };
+        let of_topics = Topic::ALL.map(|topic| told(Some(topic), self.reader.hitch(topic)));
+        let of_polls = told(None, self.reader.polls_hitch());
+        of_topics.into_iter().chain([of_polls]).flatten().collect()
     }
 
     fn stats(&self) -> Vec<InputStats> {

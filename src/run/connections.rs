@@ -17,6 +17,7 @@ use crate::read::kafka::ReadSettings;
 use crate::run::files::Watch;
 use crate::run::reloads::Reloads;
 use crate::run::shutdown::Ending;
+use crate::run::{clock, expiry};
 use crate::show::view::CertificateUse;
 
 /// How often the files are looked at.
@@ -134,17 +135,27 @@ pub async fn follow(
                 reconnected,
                 lasting,
             } => {
-                for change in lasting {
+                for change in &lasting {
                     tracing::warn!(change, "taken up only after a restart of the agent");
                 }
-                let groups = reconnected.join(", ");
-                tracing::info!(
-                    groups,
-                    "changed files in use; these groups go on over new connections"
-                );
+                if !reconnected.is_empty() {
+                    let groups = reconnected.join(", ");
+                    tracing::info!(
+                        groups,
+                        "changed files in use; these groups go on over new connections"
+                    );
+                } else if lasting.is_empty() {
+                    tracing::info!("changed files in use; no connection changes with them");
+                }
                 reloads.expires(CertificateUse::Client, look.now.expires_seconds);
                 reloads.principals(look.now.principals.clone());
-                reloads.took();
+                look.warn_of_expiry();
+                // What is not in use is not taken, whatever else is.
+                match lasting.is_empty() {
+                    true => reloads.took(),
+                    false => reloads.refused(),
+                }
+                reloads.pending(lasting);
             }
             Seen::Refused(mistakes) => {
                 tracing::warn!(%mistakes, "changed files not taken, the connections before stay in use");
@@ -177,6 +188,19 @@ impl Look {
     #[must_use]
     pub fn groups(&self) -> &[ReadSettings] {
         &self.now.groups
+    }
+
+    /// A certificate that is over is taken all the same: whoever put it there may have no
+    /// other, and brokers decide by their own clocks.
+    fn warn_of_expiry(&self) {
+        let said = expiry::told(
+            CertificateUse::Client,
+            self.now.expires_seconds,
+            clock::now(),
+        );
+        if let Some(said) = said {
+            tracing::warn!("{said}");
+        }
     }
 
     /// Looks, and takes up what changed.

@@ -33,6 +33,11 @@ impl Reloads {
         self.tell(|published| published.agent.reloads.failed += 1);
     }
 
+    /// What only a restart takes up.
+    pub fn pending(&self, changes: Vec<String>) {
+        self.tell(|published| published.agent.pending = changes);
+    }
+
     /// Whom the brokers see now, by group.
     pub fn principals(&self, principals: BTreeMap<String, String>) {
         self.tell(|published| published.agent.principals = principals);

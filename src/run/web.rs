@@ -14,6 +14,7 @@ use crate::config::{Mistake, Mistakes, Probes};
 use crate::run::files::Watch;
 use crate::run::reloads::Reloads;
 use crate::run::shutdown::Ending;
+use crate::run::{clock, expiry};
 use crate::show::http::{Checks, Guard, Material, Tls, TlsError};
 use crate::show::view::CertificateUse;
 
@@ -57,6 +58,13 @@ impl Web {
     #[must_use]
     pub fn guard(&self) -> Arc<Guard> {
         Arc::clone(&self.guard)
+    }
+
+    /// What is to be said of a certificate that is over already.
+    #[must_use]
+    pub fn expired(&self) -> Option<String> {
+        let at = self.guard.expires_seconds();
+        expiry::told(CertificateUse::Server, at, clock::now())
     }
 
     /// What stands before them from now on, or why a change was not taken; nothing where
@@ -132,6 +140,9 @@ pub async fn follow(
             None => {}
             Some(Ok(guard)) => {
                 tracing::info!(%file, "changed web configuration in use");
+                if let Some(said) = web.expired() {
+                    tracing::warn!(%file, "{said}");
+                }
                 reloads.expires(CertificateUse::Server, guard.expires_seconds());
                 guards.send_replace(guard);
                 reloads.took();
@@ -159,12 +170,23 @@ fn guard(
     let text = String::from_utf8(bytes)
         .map_err(|_| told(vec![mistake("", "what is no UTF-8", "a YAML file")]))?;
     let folder = path.parent().unwrap_or(Path::new(""));
-    let config = WebConfig::parse(&text, folder).map_err(|Mistakes(each)| told(each))?;
+    let (config, mut mistakes) = WebConfig::read(&text, folder);
     files.follow([path.to_owned()].into_iter().chain(config.files()));
-    let tls = match &config.tls {
-        Some(tls) => Some(of_tls(tls).map_err(told)?),
+    // What is wrong in the files is told with what is wrong in this one.
+    let tls = match config.tls.as_ref().map(of_tls) {
+        Some(Err(further)) => {
+            let is_told = |at: &str| mistakes.iter().any(|mistake| mistake.path.starts_with(at));
+            let new = further.into_iter().filter(|each| !is_told(&each.path));
+            let new: Vec<_> = new.collect();
+            mistakes.extend(new);
+            None
+        }
+        Some(Ok(tls)) => Some(tls),
         None => None,
     };
+    if !mistakes.is_empty() {
+        return Err(told(mistakes));
+    }
     let checks = Arc::clone(checks);
     Ok(Guard::new(
         tls,

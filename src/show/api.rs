@@ -27,7 +27,7 @@ struct ReadyGroup<'a> {
     trusted: bool,
     mode: Mode,
     #[serde(skip_serializing_if = "Option::is_none")]
-    note: Option<&'static str>,
+    note: Option<String>,
     reasons: Vec<ReasonText<'a>>,
 }
 
@@ -102,7 +102,8 @@ pub(super) fn ready(published: &Published, now: ArrivalTime) -> (bool, String) {
                 current: health.current,
                 trusted: health.trusted,
                 mode: answers.mode,
-                note: note(answers, &health),
+                note: pending(&published.agent)
+                    .or_else(|| note(answers, &health).map(str::to_owned)),
                 reasons: reasons(answers, &health, &published.agent),
             }
         })
@@ -174,6 +175,26 @@ fn group_state<'a>(
     }
 }
 
+/// What cannot be read now, in the words of `/readyz`: whose right is missing, what stands in
+/// the way. For the log.
+#[must_use]
+pub fn troubles(answers: &Answers, agent: &AgentStats, now: ArrivalTime) -> Vec<String> {
+    let health = health(answers, now);
+    let reasons = health.reasons.iter();
+    let troubles = reasons.filter(|reason| matches!(reason.why, Why::Trouble(_)));
+    troubles
+        .map(|reason| text(reason, &answers.settings, agent))
+        .collect()
+}
+
+/// What the configuration says and the agent does not do yet.
+fn pending(agent: &AgentStats) -> Option<String> {
+    let changes = agent.pending.join("; ");
+    (!changes.is_empty()).then(|| {
+        format!("the configuration changed and is not in use, restart the agent: {changes}")
+    })
+}
+
 /// What a person would wonder about although nothing is wrong with an input.
 pub(super) fn note(answers: &Answers, health: &Health) -> Option<&'static str> {
     (health.current && answers.state.is_some() && answers.group.is_none()).then_some(
@@ -240,10 +261,22 @@ fn text(reason: &Reason, settings: &Settings, agent: &AgentStats) -> String {
             let polls = agent.polls.iter();
             let mut polls = polls.filter(|polls| *polls.group == settings.group);
             let off = polls.next().and_then(|polls| polls.off.as_deref());
-            return polls_text(reason.why, &settings.group, who, off);
+            let hitch = agent.hitch(&settings.group, None);
+            return polls_text(reason.why, &settings.group, who, off, hitch);
         }
         About::All => "the inputs",
     };
+    let of_topic = match reason.about {
+        About::Topic(topic) => agent.hitch(&settings.group, Some(topic)),
+        About::Polls | About::All => None,
+    };
+    // Rights and topics that are missing were told over a connection that is well.
+    let is_of_connection = |trouble| !matches!(trouble, Trouble::Denied | Trouble::Missing);
+    if let (Why::Trouble(trouble), Some(hitch)) = (reason.why, of_topic)
+        && is_of_connection(trouble)
+    {
+        return format!("{topic} cannot be read: {hitch}");
+    }
     match reason.why {
         Why::Trouble(Trouble::Denied) => {
             format!("{topic} may not be read: {who} needs READ and DESCRIBE on it")
@@ -272,14 +305,29 @@ fn text(reason: &Reason, settings: &Settings, agent: &AgentStats) -> String {
         Why::Contradicted => {
             format!("{topic} is not what the group works with: the findings say how")
         }
+        Why::GroupAbsent => format!(
+            "no record of group {} exists: no worker has joined it yet, or the workers' group.id is \
+             another",
+            settings.group
+        ),
     }
 }
 
-fn polls_text(why: Why, group: &str, who: &str, off: Option<&str>) -> String {
+fn polls_text(why: Why, group: &str, who: &str, off: Option<&str>, hitch: Option<&str>) -> String {
     let so = "its state at this moment is not known";
     if let Some(off) = off {
         return format!("the coordinator of group {group} is not asked ({off}); {so}");
     }
+    match (why, hitch) {
+        (Why::Trouble(trouble), Some(hitch)) if trouble != Trouble::Denied => {
+            format!("the coordinator of group {group} is not reached: {hitch}; {so}")
+        }
+        _ => plain_polls_text(why, group, who),
+    }
+}
+
+fn plain_polls_text(why: Why, group: &str, who: &str) -> String {
+    let so = "its state at this moment is not known";
     match why {
         Why::Trouble(Trouble::Denied) => {
             format!("group {group} may not be described: {who} needs DESCRIBE on it; {so}")
@@ -295,7 +343,7 @@ fn polls_text(why: Why, group: &str, who: &str, off: Option<&str>) -> String {
             "the coordinator of group {group} last answered {} s ago; {so}",
             age_ms / 1000
         ),
-        Why::HistoryIncomplete | Why::Contradicted => so.to_owned(),
+        Why::HistoryIncomplete | Why::Contradicted | Why::GroupAbsent => so.to_owned(),
     }
 }
 

@@ -61,15 +61,16 @@ pub enum Why {
     HistoryIncomplete,
     /// The input is not what it should be: a finding says how.
     Contradicted,
+    /// The records are read, and none is of the group.
+    GroupAbsent,
 }
 
 /// Findings that say that an input is another one than the group's: a topic that is not
-/// what the group works with, or a group that nobody has heard of.
-const CONTRADICTIONS: [&str; 5] = [
+/// what the group works with, or an id that is another group's.
+const CONTRADICTIONS: [&str; 4] = [
     "topic_swapped",
     "config_partitions",
     "config_offset_beyond_end",
-    "group_absent",
     "foreign_group",
 ];
 
@@ -119,6 +120,9 @@ pub fn health(answers: &Answers, now: ArrivalTime) -> Health {
     }
 }
 
+/// The finding that nobody has heard of the group: nothing contradicts it, either.
+const ABSENT: &str = "group_absent";
+
 /// The inputs that findings say are other ones than the group's, each once.
 fn contradicted(answers: &Answers) -> Vec<Reason> {
     let is_named = |finding: &str, subject: &str| {
@@ -140,7 +144,11 @@ fn contradicted(answers: &Answers) -> Vec<Reason> {
                 why: Why::Contradicted,
             })
     };
-    names.into_iter().filter_map(about).collect()
+    let absent = is_named(ABSENT, &settings.group).then_some(Reason {
+        about: About::All,
+        why: Why::GroupAbsent,
+    });
+    names.into_iter().filter_map(about).chain(absent).collect()
 }
 
 fn is_recent(confirmed: Option<ArrivalTime>, now: ArrivalTime) -> bool {
@@ -181,11 +189,11 @@ fn of_input(topic: Topic, input: Option<&InputAnswer>, now: ArrivalTime) -> Opti
 }
 
 /// What is wrong with the coordinator's answers. While nothing at all can be reached, the
-/// topics have said so.
+/// topics have said so; a right that is missing is another than theirs.
 fn of_polls(mode: Mode, polls: &PollsAnswer, now: ArrivalTime) -> Option<Reason> {
     let age_ms = polls.confirmed.map(|confirmed| now.since_ms(confirmed));
     let why = match (polls.trouble, age_ms) {
-        _ if mode == Mode::Blind => return None,
+        (trouble, _) if mode == Mode::Blind && trouble != Some(Trouble::Denied) => return None,
         (Some(refused), _) if refused != Trouble::Unreachable && refused != Trouble::Other => {
             Why::Trouble(refused)
         }
@@ -214,6 +222,7 @@ impl Why {
             Self::Settling => "settling",
             Self::HistoryIncomplete => "history_incomplete",
             Self::Contradicted => "contradicted",
+            Self::GroupAbsent => "group_absent",
         }
     }
 }

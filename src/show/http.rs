@@ -6,6 +6,7 @@ pub(crate) mod certs;
 mod door;
 mod gate;
 mod guard;
+mod paced;
 mod tls;
 
 use std::collections::VecDeque;
@@ -21,20 +22,21 @@ use hyper::body::Incoming;
 use hyper::header::{ACCEPT, ALLOW, AUTHORIZATION, CACHE_CONTROL, CONTENT_SECURITY_POLICY};
 use hyper::header::{CONTENT_TYPE, HeaderName, HeaderValue, REFERRER_POLICY, RETRY_AFTER};
 use hyper::header::{WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS};
-use hyper::rt::{Read, Write};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Notify, Semaphore, watch};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::JoinSet;
 use tracing::{debug, warn};
 
 pub use crate::show::http::gate::Checks;
 pub use crate::show::http::guard::Guard;
 use crate::show::http::guard::Pass;
-pub use crate::show::http::tls::{Material, Tls, TlsError};
+use crate::show::http::paced::Paced;
+pub use crate::show::http::tls::{Material, Tls, TlsError, moment};
 use crate::show::routes::{Ask, Reply, Site};
 
 /// Bounds of the server. Scrapers, probes and a person's browser fit many times over.
@@ -54,12 +56,17 @@ pub struct HttpLimits {
     pub handshake_time_max: Duration,
     /// Handshakes at once; further ones wait within their time.
     pub handshakes_max: usize,
+    /// Time without a byte that the client takes, while an answer waits to be taken.
+    pub write_time_max: Duration,
     /// Time that connections get to end at shutdown and at their greatest age.
     pub drain_time_max: Duration,
 }
 
 /// How long a connection that has to leave may finish the answer it is at.
 const LEAVE_TIME_MAX: Duration = Duration::from_millis(500);
+
+/// What a kubelet asks for: cheap, and never to wait for what is not.
+const PROBES: [&str; 2] = ["/livez", "/readyz"];
 
 /// Pause after a failed accept, usually for want of file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(200);
@@ -74,6 +81,20 @@ struct Desk {
     guards: watch::Receiver<Arc<Guard>>,
     limits: HttpLimits,
     handshakes: Arc<Semaphore>,
+    /// Places for connections that have to leave and finish the answer they are at.
+    leaving: Arc<Semaphore>,
+    /// Answers that cost something are made one at a time, with a turn for everybody else
+    /// in between: connections that ask without end hold up each other, and no probe.
+    turn: Arc<Semaphore>,
+}
+
+/// How a connection has to leave.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Leave {
+    /// It was there for long enough, or all end.
+    Soon,
+    /// Another one wants its place.
+    Now,
 }
 
 /// Serves `site` on `listener` until `shutdown` is ready, then lets connections end. The
@@ -91,6 +112,8 @@ pub async fn serve(
         guards,
         limits,
         handshakes: Arc::new(Semaphore::new(limits.handshakes_max)),
+        leaving: Arc::new(Semaphore::new(limits.connections_max)),
+        turn: Arc::new(Semaphore::new(1)),
     };
     let (ending, _) = watch::channel(false);
     let mut connections = JoinSet::new();
@@ -127,8 +150,7 @@ pub async fn serve(
         let desk = desk.clone();
         let ending = ending.subscribe();
         connections.spawn(async move {
-            connection(stream, desk, ending, &leave).await;
-            drop(place);
+            connection(stream, desk, ending, &leave, place).await;
         });
     }
     drop(listener);
@@ -156,6 +178,7 @@ async fn connection(
     desk: Desk,
     mut ending: watch::Receiver<bool>,
     leave: &Notify,
+    place: OwnedSemaphorePermit,
 ) {
     // An answer is written at once, so waiting to fill packets only delays it. A
     // socket that refuses the option is as good as one that is already closed.
@@ -164,7 +187,7 @@ async fn connection(
     }
     let guard = newest(&desk.guards);
     let Some(tls) = &guard.tls else {
-        return requests(TokioIo::new(stream), desk, ending, leave).await;
+        return requests(stream, desk, ending, leave, place).await;
     };
     let opened = tokio::select! {
         opened = door::open(stream, tls, desk.limits, &desk.handshakes) => opened,
@@ -174,7 +197,7 @@ async fn connection(
     // What replaced it meanwhile is for the next connection; nothing holds it longer.
     drop(guard);
     if let Some(stream) = opened {
-        requests(TokioIo::new(stream), desk, ending, leave).await;
+        requests(stream, desk, ending, leave, place).await;
     }
 }
 
@@ -182,14 +205,17 @@ fn newest(guards: &watch::Receiver<Arc<Guard>>) -> Arc<Guard> {
     Arc::clone(&guards.borrow())
 }
 
-/// Answers the requests of an open connection.
+/// Answers the requests of an open connection, which has this place.
 async fn requests(
-    stream: impl Read + Write + Unpin,
+    stream: impl AsyncRead + AsyncWrite + Unpin,
     desk: Desk,
     mut ending: watch::Receiver<bool>,
     leave: &Notify,
+    place: OwnedSemaphorePermit,
 ) {
     let limits = desk.limits;
+    let leaving = Arc::clone(&desk.leaving);
+    let stream = TokioIo::new(Paced::new(stream, limits.write_time_max));
     let service = service_fn(move |request: Request<Incoming>| {
         let desk = desk.clone();
         async move { Ok::<_, Infallible>(respond(&desk, &request).await) }
@@ -203,13 +229,24 @@ async fn requests(
     tokio::pin!(connection);
     let ended = tokio::select! {
         result = connection.as_mut() => Ok(result),
-        () = tokio::time::sleep(limits.connection_age_max) => Err(limits.drain_time_max),
-        _ = ending.wait_for(|ending| *ending) => Err(limits.drain_time_max),
-        () = leave.notified() => Err(LEAVE_TIME_MAX.min(limits.drain_time_max)),
+        () = tokio::time::sleep(limits.connection_age_max) => Err(Leave::Soon),
+        _ = ending.wait_for(|ending| *ending) => Err(Leave::Soon),
+        () = leave.notified() => Err(Leave::Now),
     };
+    // Whoever comes next need not wait for this one to leave; were too many about to, it
+    // is cut.
+    let left = matches!(&ended, Err(Leave::Now)).then(|| leaving.try_acquire());
     let ended = match ended {
         Ok(result) => Ok(result),
-        Err(time_max) => {
+        Err(leave) => {
+            let time_max = match (leave, &left) {
+                (Leave::Now, Some(Ok(_))) => LEAVE_TIME_MAX.min(limits.drain_time_max),
+                (Leave::Now, _) => Duration::ZERO,
+                (Leave::Soon, _) => limits.drain_time_max,
+            };
+            if leave == Leave::Now {
+                drop(place);
+            }
             connection.as_mut().graceful_shutdown();
             tokio::time::timeout(time_max, connection).await
         }
@@ -231,13 +268,22 @@ async fn respond(desk: &Desk, request: &Request<Incoming>) -> Response<Full<Byte
         Pass::All | Pass::Brief => {
             let accept = request.headers().get_all(ACCEPT).iter();
             let accept: Vec<_> = accept.filter_map(|value| value.to_str().ok()).collect();
-            response(desk.site.answer(Ask {
+            // Never closed.
+            let turn = match PROBES.contains(&path) {
+                true => None,
+                false => desk.turn.acquire().await.ok(),
+            };
+            let response = response(desk.site.answer(Ask {
                 method: request.method().as_str(),
                 path,
                 query: request.uri().query().unwrap_or_default(),
                 accept: &accept.join(","),
                 brief: pass == Pass::Brief,
-            }))
+            }));
+            if turn.is_some() {
+                tokio::task::yield_now().await;
+            }
+            response
         }
         Pass::Refused => refusal(
             Reply::plain(401, "a user and a password are needed here\n"),
@@ -297,6 +343,7 @@ impl Default for HttpLimits {
             connection_age_max: Duration::from_secs(300),
             handshake_time_max: Duration::from_secs(5),
             handshakes_max: 16,
+            write_time_max: Duration::from_secs(10),
             drain_time_max: Duration::from_secs(5),
         }
     }

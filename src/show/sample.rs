@@ -269,6 +269,7 @@ pub(crate) fn published(groups: Vec<Answers>) -> Published {
             }],
             reloads: ReloadStats { ok: 2, failed: 1 },
             expiries: BTreeMap::from([(CertificateUse::Server, 1_702_592_000)]),
+            ..AgentStats::default()
         },
     }
 }

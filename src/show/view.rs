@@ -39,6 +39,21 @@ pub struct AgentStats {
     pub reloads: ReloadStats,
     /// When certificates in use expire, in seconds since the epoch.
     pub expiries: BTreeMap<CertificateUse, i64>,
+    /// What stands in the way of reading, where it is known beyond the kind of trouble.
+    pub hitches: Vec<HitchStats>,
+    /// Changes of the configuration that only a restart takes up.
+    pub pending: Vec<String>,
+}
+
+/// What stands in the way of one input of a group, as the agent's connections found it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HitchStats {
+    /// Of which group.
+    pub group: Arc<str>,
+    /// A topic; `None` for the coordinator's answers.
+    pub topic: Option<Topic>,
+    /// In a sentence, with the setting to look at.
+    pub text: &'static str,
 }
 
 /// What came of settings that changed.
@@ -233,6 +248,14 @@ impl Default for SeriesLimits {
 // === impl AgentStats ===
 
 impl AgentStats {
+    /// What stands in the way of `topic`, or of the coordinator's answers, for `group`.
+    #[must_use]
+    pub fn hitch(&self, group: &str, topic: Option<Topic>) -> Option<&'static str> {
+        let mut hitches = self.hitches.iter();
+        let found = hitches.find(|hitch| &*hitch.group == group && hitch.topic == topic);
+        found.map(|hitch| hitch.text)
+    }
+
     /// What was read of `topic` for `group`.
     #[must_use]
     pub fn input(&self, group: &str, topic: Topic) -> Option<&InputStats> {

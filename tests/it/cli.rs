@@ -135,17 +135,31 @@ http: {listen: nowhere}
 fn properties_that_do_not_fit_together_are_told() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("evenkeel.yaml");
-    let text = "kafka: {properties: {security.protocol: SSL, ssl.ca.location: /no/such/file}}";
-    fs::write(&file, text).unwrap();
-    for check in [&["config", "--check"][..], &["run"]] {
-        let output = evenkeel(check)
-            .args(["--config", file.to_str().unwrap()])
-            .args(GROUP)
-            .output()
-            .unwrap();
-        assert_eq!(output.status.code(), Some(78));
-        let told = told(&output);
-        assert!(told.starts_with("1 mistake in the configuration\nkafka.properties: found properties that do not fit together"), "{told}");
+    let one = "1 mistake in the configuration\n";
+    let together = "kafka.properties: found properties that do not fit together";
+    let alone = "kafka.properties.ssl.ca.location: found what librdkafka does not take";
+    let commands = [&["config", "--check"][..], &["run"]];
+    for (text, expected) in [
+        (
+            "security.protocol: SASL_PLAINTEXT, sasl.mechanism: PLAIN",
+            together,
+        ),
+        (
+            "security.protocol: SSL, ssl.ca.location: /no/such/file",
+            alone,
+        ),
+    ] {
+        fs::write(&file, format!("kafka: {{properties: {{{text}}}}}")).unwrap();
+        for check in commands {
+            let output = evenkeel(check)
+                .args(["--config", file.to_str().unwrap()])
+                .args(GROUP)
+                .output()
+                .unwrap();
+            assert_eq!(output.status.code(), Some(78));
+            let told = told(&output);
+            assert!(told.starts_with(&format!("{one}{expected}")), "{told}");
+        }
     }
 }
 
@@ -173,7 +187,9 @@ fn the_web_configuration_is_checked_whole() {
     );
     for told in check(&text) {
         for part in [
-            "3 mistakes",
+            "5 mistakes",
+            "tls_server_config.cert_file: found ",
+            "tls_server_config.key: found no private key",
             "did you mean min_version?",
             "basic_auth_users.alice: found a hash that is cut",
             "rate_limit: found a value",

@@ -122,11 +122,11 @@ fn what_librdkafka_says_is_told_without_values() {
         ),
         (
             set("kafka.properties.ssl.ca.location", "/none"),
-            "groups[0].worker_properties: found",
+            "kafka.properties.ssl.ca.location: found",
         ),
         (
             set("kafka.properties.ssl.cipher.suites", CANARY),
-            "groups[0].worker_properties: found",
+            "kafka.properties.ssl.cipher.suites: found",
         ),
     ] {
         let told = loaded(&lines, &[flag]).unwrap_err().to_string();
@@ -145,5 +145,54 @@ fn addresses_of_this_machine_are_those_others_see() {
     for address in &found {
         let address: std::net::IpAddr = address.parse().unwrap();
         assert!(!address.is_loopback());
+    }
+}
+
+/// Files and logins of `kafka.properties`, without a worker's file.
+#[test]
+fn files_of_tls_and_kerberos_are_told_in_words_of_their_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let none = folder.path().join("none.pem").display().to_string();
+    let own = |pairs: &[(&str, &str)]| {
+        let set = |(name, value): &(&str, &str)| format!("kafka.properties.{name}={value}");
+        let flags = ConfigFlags {
+            bootstrap: Some("b:1".to_owned()),
+            group: Some("g".to_owned()),
+            config_topic: Some("c".to_owned()),
+            status_topic: Some("s".to_owned()),
+            set: pairs.iter().map(set).collect(),
+            ..ConfigFlags::default()
+        };
+        load(&flags, &[], judged).unwrap_err().to_string()
+    };
+    let ssl = ("security.protocol", "ssl");
+    let key = store("key.p12");
+    for (pairs, name, reason) in [
+        (
+            &[ssl, ("ssl.ca.location", &*none)][..],
+            "kafka.properties.ssl.ca.location: ",
+            "the file that it names is missing",
+        ),
+        (
+            &[
+                ssl,
+                ("ssl.keystore.location", &*key),
+                ("ssl.keystore.password", CANARY),
+            ],
+            "kafka.properties.ssl.keystore.password: ",
+            "does not open ssl.keystore.location",
+        ),
+        (
+            &[
+                ("security.protocol", "sasl_plaintext"),
+                ("sasl.mechanism", "GSSAPI"),
+            ],
+            "kafka.properties.sasl.mechanism: ",
+            "this build has no Kerberos",
+        ),
+    ] {
+        let told = own(pairs);
+        assert!(told.contains(name) && told.contains(reason), "{told}");
+        assert!(!told.contains("error:") && !told.contains(CANARY), "{told}");
     }
 }

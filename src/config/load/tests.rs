@@ -360,3 +360,34 @@ fn a_file_that_cannot_be_read_is_named() {
         "at the bound it is read: {told}"
     );
 }
+
+/// What would stand in a file that is not there is not missing.
+#[test]
+fn a_worker_file_that_cannot_be_read_is_the_only_mistake() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("none.properties");
+    let path = file.to_str().unwrap();
+    let flags = set(&[("groups.worker_properties", path)]);
+    let told = mistakes("", &[], &flags);
+    assert_eq!(told.matches(": found ").count(), 1, "{told}");
+    assert!(
+        told.starts_with("groups[0].worker_properties") && told.contains(path),
+        "{told}"
+    );
+    // What a person wrote is looked at all the same.
+    let flags = set(&[
+        ("groups.worker_properties", path),
+        ("groups.config_topic", "a b"),
+    ]);
+    assert_eq!(mistakes("", &[], &flags).matches(": found ").count(), 2);
+}
+
+#[test]
+fn a_value_without_a_key_is_told_as_one() {
+    let told = mistakes("", &[], &set(&[("", "x")]));
+    let first = told.lines().next().unwrap();
+    assert_eq!(
+        first,
+        "found a value without a key, expected KEY=VALUE (set by --set)"
+    );
+}

@@ -180,3 +180,18 @@ fn bounds() {
         assert_eq!(set, paths);
     }
 }
+
+/// One would end a line of the log, or colour a terminal.
+#[test]
+fn a_group_has_no_control_characters() {
+    for bad in ["a\nb", "a\u{1b}[31m", "\u{7f}"] {
+        assert_eq!(
+            wrong(|tree| tree.groups[0].group = bad.to_owned()),
+            ["groups[0].group"]
+        );
+    }
+    assert_eq!(
+        wrong(|tree| tree.groups[0].group = "Größe 1".to_owned()),
+        [""; 0]
+    );
+}

@@ -1,6 +1,6 @@
 //! The names of all settings that are read from a worker.
 
-use super::security;
+use super::{clocks, security};
 
 /// Who the worker is, where its state is, and how it is reached.
 const PLAIN: [&str; 10] = [
@@ -19,32 +19,13 @@ const PLAIN: [&str; 10] = [
 /// Before Kafka 3.0 the port of the only listener.
 const REST_PORT: &str = "rest.port";
 
-/// Clocks of a worker that no record shows, or that explain those that do.
-pub(super) const TIMINGS: [&str; 15] = [
-    "session.timeout.ms",
-    "heartbeat.interval.ms",
-    "rebalance.timeout.ms",
-    "scheduled.rebalance.max.delay.ms",
-    "connect.protocol",
-    "worker.sync.timeout.ms",
-    "worker.unsync.backoff.ms",
-    "task.shutdown.graceful.timeout.ms",
-    "offset.flush.interval.ms",
-    "offset.flush.timeout.ms",
-    "inter.worker.key.ttl.ms",
-    "request.timeout.ms",
-    "metadata.max.age.ms",
-    "retry.backoff.ms",
-    "exactly.once.source.support",
-];
-
 /// Every name but those of providers, which hold an alias.
 pub(super) fn all() -> impl Iterator<Item = &'static str> {
     let security = security::SETTINGS.iter().map(|(name, _)| *name);
     PLAIN
         .into_iter()
         .chain([REST_PORT])
-        .chain(TIMINGS)
+        .chain(clocks::names())
         .chain(security)
 }
 

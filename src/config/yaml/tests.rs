@@ -48,10 +48,24 @@ fn aliases_and_merge_keys_work() {
 fn what_is_no_document_is_told_without_its_text() {
     let told = |document: &str| parse(document).unwrap_err().to_string();
     let duplicate = told("a: topsecret\nb: 1\na: topsecret\n");
-    assert!(duplicate.contains("the key a twice"), "{duplicate}");
+    assert!(
+        duplicate.contains("the key a twice, again at line 3"),
+        "{duplicate}"
+    );
+    let deep =
+        told("log:\n  level: info\ngroups:\n- group: a\n- \"group\": b\n  # c\n  group: c\n");
+    assert!(
+        deep.contains("the key group twice, again at line 7"),
+        "{deep}"
+    );
+    let flow = told("a: {b: 1, b: 2}\n");
+    assert!(flow.contains("the key b twice at line 1"), "{flow}");
     let nested =
         told("kafka:\n  properties:\n    sasl.password: topsecret\n    sasl.password: topsecret\n");
-    assert!(nested.contains("the key sasl.password twice"), "{nested}");
+    assert!(
+        nested.contains("the key sasl.password twice, again at line 4"),
+        "{nested}"
+    );
     for document in [
         "a: [topsecret",
         "topsecret: *unknown",

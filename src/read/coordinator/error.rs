@@ -3,9 +3,11 @@
 use std::io;
 
 use evenkeel_core::facts::input::Trouble;
+use kafka_protocol::ResponseError;
 use thiserror::Error;
 
 use super::security::Unfit;
+use crate::read::hitch::Hitch;
 
 /// Why a question was not answered.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -20,20 +22,27 @@ pub(super) enum AskError {
     Io(io::ErrorKind),
     #[error("connection closed by the broker")]
     Closed,
-    #[error("tls: {0}")]
-    Tls(String),
+    /// In OpenSSL's words; and what it means, unless that we are refused.
+    #[error("tls: {reason}")]
+    Tls {
+        reason: String,
+        hitch: Option<Hitch>,
+    },
+    #[error("{}", Hitch::SpeaksTls.text())]
+    SpeaksTls,
     #[error("broker refuses the sasl mechanism")]
     Mechanism,
     #[error("broker refuses the credentials")]
     Credentials,
     #[error("sasl exchange failed: {0}")]
     Sasl(&'static str),
-    #[error("broker answered {api} with error {code}")]
+    #[error("broker answered {api} with {}", told(*code))]
     Code { api: &'static str, code: i16 },
     #[error("broker does not serve {api} in a version that is known")]
     Unsupported { api: &'static str },
-    #[error("answer larger than {max} bytes")]
-    TooLarge { max: usize },
+    /// Of an API whose answers may be large.
+    #[error("answer to {api} larger than {max} bytes")]
+    TooLarge { api: &'static str, max: usize },
     #[error("answer not understood: {0}")]
     Nonsense(&'static str),
     #[error("request not encoded")]
@@ -55,16 +64,43 @@ pub(super) mod code {
     pub(in super::super) const GROUP_ID_NOT_FOUND: i16 = 69;
 }
 
+/// An error of a broker by the name it has in Kafka, and the right where one is missing.
+fn told(code: i16) -> String {
+    let error = match ResponseError::try_from_code(code) {
+        Some(ResponseError::Unknown(_)) | None => return format!("error {code}"),
+        Some(error) => error,
+    };
+    let mut name = String::new();
+    for letter in format!("{error:?}").chars() {
+        if letter.is_ascii_uppercase() && !name.is_empty() {
+            name.push('_');
+        }
+        name.push(letter.to_ascii_uppercase());
+    }
+    if code == code::GROUP_AUTHORIZATION_FAILED {
+        name.push_str(": the agent needs DESCRIBE on the group");
+    }
+    name
+}
+
 // === impl AskError ===
 
 impl AskError {
+    /// A failure of TLS in OpenSSL's words.
+    pub(super) fn tls(reason: String) -> Self {
+        // Without a reason nothing is known, as where a broker hangs up behind its alert.
+        let is_told = reason != super::reach::NO_REASON;
+        let hitch = Hitch::of_tls(&reason).filter(|_| is_told);
+        Self::Tls { reason, hitch }
+    }
+
     /// What it means to whoever wants the group's state.
     pub(super) fn trouble(&self) -> Trouble {
         match self {
             Self::Timeout { .. } | Self::Resolve(_) | Self::Io(_) | Self::Closed => {
                 Trouble::Unreachable
             }
-            Self::Tls(_) | Self::Mechanism | Self::Credentials | Self::Sasl(_) => {
+            Self::Tls { .. } | Self::Mechanism | Self::Credentials | Self::Sasl(_) => {
                 Trouble::Unauthenticated
             }
             Self::Code { code, .. } => match *code {
@@ -78,10 +114,20 @@ impl AskError {
                 _ => Trouble::Other,
             },
             Self::Unfit(_)
+            | Self::SpeaksTls
             | Self::Unsupported { .. }
             | Self::TooLarge { .. }
             | Self::Nonsense(_)
             | Self::Unencodable => Trouble::Other,
+        }
+    }
+
+    /// What stands in the way, where the kind of trouble does not say it.
+    pub(super) fn hitch(&self) -> Option<Hitch> {
+        match self {
+            Self::Tls { hitch, .. } => *hitch,
+            Self::SpeaksTls => Some(Hitch::SpeaksTls),
+            _ => None,
         }
     }
 
@@ -120,11 +166,36 @@ impl From<io::Error> for AskError {
             .get_ref()
             .and_then(|inner| inner.downcast_ref::<openssl::ssl::Error>());
         if let Some(reason) = tls.and_then(super::reach::tls_reason) {
-            return Self::Tls(reason);
+            return Self::tls(reason);
         }
         match error.kind() {
             io::ErrorKind::UnexpectedEof => Self::Closed,
             kind => Self::Io(kind),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_of_brokers_have_their_names_and_a_missing_right_its_own() {
+        let told = |code| {
+            AskError::Code {
+                api: "FindCoordinator",
+                code,
+            }
+            .to_string()
+        };
+        let denied = told(code::GROUP_AUTHORIZATION_FAILED);
+        assert_eq!(
+            denied,
+            "broker answered FindCoordinator with GROUP_AUTHORIZATION_FAILED: the agent needs \
+             DESCRIBE on the group"
+        );
+        assert!(told(code::NOT_COORDINATOR).ends_with("with NOT_COORDINATOR"));
+        assert!(told(-1).ends_with("with UNKNOWN_SERVER_ERROR"));
+        assert!(told(9_999).ends_with("with error 9999"));
     }
 }

@@ -128,7 +128,8 @@ impl Pacer {
         }
     }
 
-    /// All begins anew: other settings. What was spent stays spent.
+    /// All begins anew, and at once: other settings, perhaps another cluster, which is owed
+    /// nothing for what was read before.
     pub(super) fn restart(&mut self, now: Duration) {
         self.next_turn = now;
         self.describes = false;
@@ -136,6 +137,9 @@ impl Pacer {
         self.may_list = false;
         self.described = None;
         self.failures = 0;
+        self.lists = Budget::new(LIST_BYTES_PER_S);
+        self.descriptions = Budget::new(DESCRIBE_BYTES_PER_S);
+        self.put_off = false;
     }
 
     /// What to do at `now`. A question that is given must be answered by one of

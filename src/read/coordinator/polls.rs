@@ -148,6 +148,7 @@ impl Polls {
                     source.reconnect(&wanted.connection);
                     pacer.restart(started.elapsed());
                     self.told = None;
+                    self.counters.set_hitch(None);
                 }
                 pacer.set(wanted.pace, wanted.every_turn);
             }
@@ -237,11 +238,13 @@ impl Polls {
             tracing::info!(group = %self.group, "group state is polled again");
         }
         self.told = None;
+        self.counters.set_hitch(None);
         self.send(answer.asked, answer.at, answer.value).await
     }
 
     async fn failed(&mut self, error: AskError, asked: ArrivalTime) -> Result<(), Ended> {
         let trouble = error.trouble();
+        self.counters.set_hitch(error.hitch());
         self.say_failed(error);
         self.is_failing = true;
         let now = Instant::now();

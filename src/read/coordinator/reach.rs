@@ -14,6 +14,7 @@ use tokio_openssl::SslStream;
 use super::error::AskError;
 use super::security::{Family, Security, Unfit};
 use super::socket::OPEN_TIMEOUT;
+use crate::read::hitch::Hitch;
 
 /// Kafka's port where none is said, as librdkafka has it.
 const PORT: u16 = 9092;
@@ -165,9 +166,9 @@ impl Reach {
     ) -> Result<SslStream<TcpStream>, AskError> {
         let names_host = self.security.tls.as_ref().is_some_and(|tls| tls.names_host);
         let session = session(context, &address.host, names_host)
-            .map_err(|_| AskError::Tls("session not made".to_owned()))?;
+            .map_err(|_| AskError::tls("session not made".to_owned()))?;
         let mut stream = SslStream::new(session, stream)
-            .map_err(|_| AskError::Tls("session not made".to_owned()))?;
+            .map_err(|_| AskError::tls("session not made".to_owned()))?;
         match std::pin::Pin::new(&mut stream).connect().await {
             Ok(()) => Ok(stream),
             Err(error) => Err(handshake_error(&error, stream.ssl())),
@@ -240,19 +241,28 @@ fn handshake_error(error: &ssl::Error, session: &ssl::SslRef) -> AskError {
     let verdict = session.verify_result();
     let Some(reason) = tls_reason(error) else {
         // The broker hung up, as one does that speaks no TLS or another version.
-        return AskError::Tls("handshake broken off".to_owned());
+        return AskError::Tls {
+            reason: "handshake broken off".to_owned(),
+            hitch: Some(Hitch::SpeaksNoTls),
+        };
     };
     if verdict == openssl::x509::X509VerifyResult::OK {
-        return AskError::Tls(reason);
+        return AskError::tls(reason);
     }
-    AskError::Tls(format!("{reason}: {}", verdict.error_string()))
+    AskError::Tls {
+        reason: format!("{reason}: {}", verdict.error_string()),
+        hitch: Some(Hitch::of_verdict(verdict.error_string())),
+    }
 }
+
+/// Where OpenSSL gives none.
+pub(super) const NO_REASON: &str = "failed";
 
 /// OpenSSL's reason, which is one of its fixed texts.
 pub(super) fn tls_reason(error: &ssl::Error) -> Option<String> {
     let stack = error.ssl_error()?;
     let reason = stack.errors().iter().find_map(|error| error.reason());
-    Some(reason.unwrap_or("failed").to_owned())
+    Some(reason.unwrap_or(NO_REASON).to_owned())
 }
 
 /// The thread that reads files panicked.

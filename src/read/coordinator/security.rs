@@ -42,7 +42,7 @@ pub enum Unfit {
         name: &'static str,
     },
     /// A file that cannot be read.
-    #[error("{name}: file cannot be read ({kind})")]
+    #[error("{name}: {}", unread(*.kind))]
     File {
         /// The property that names it.
         name: &'static str,
@@ -83,9 +83,31 @@ pub(super) enum Family {
 #[derive(Debug, Clone, Copy)]
 struct Values<'a>(&'a Properties);
 
+fn unread(kind: io::ErrorKind) -> String {
+    match kind {
+        io::ErrorKind::NotFound => "the file that it names is missing".to_owned(),
+        kind => format!("file cannot be read ({kind})"),
+    }
+}
+
 // === impl Unfit ===
 
 impl Unfit {
+    /// The property that is at fault, and what is wrong with it.
+    #[must_use]
+    pub fn parts(&self) -> (&'static str, String) {
+        let name = match self {
+            Self::NotDone { name, .. }
+            | Self::Value { name }
+            | Self::Missing { name }
+            | Self::File { name, .. }
+            | Self::Content { name, .. } => *name,
+        };
+        let text = self.to_string();
+        let reason = text.strip_prefix(name).unwrap_or(&text);
+        (name, reason.trim_start_matches(": ").to_owned())
+    }
+
     /// Whether only other settings can help; files may change.
     pub(super) fn is_lasting(&self) -> bool {
         !matches!(self, Self::File { .. } | Self::Content { .. })

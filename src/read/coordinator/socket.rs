@@ -15,6 +15,7 @@ use super::login;
 use super::pace::ANSWER_BYTES_MAX;
 use super::reach::{Address, Reach, Stream};
 use super::reply::{self, ApiVersions, Reader};
+use crate::read::hitch::Hitch;
 use crate::read::kafka::Now;
 
 /// Host name, TCP, TLS, versions and login together; and the files that TLS needs.
@@ -25,6 +26,10 @@ const ASK_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Bytes asked of the socket at a time, so that no memory is held for what was only told.
 const READ_BYTES: usize = 64 * 1024;
+
+/// What a broker may truly answer at length: it names groups, or members. Any other answer
+/// that long is no broker's.
+const LARGE: [&str; 2] = ["ListGroups", "DescribeGroups"];
 
 /// Of `ApiVersions` the layout that says who asks (KIP-511).
 const API_VERSIONS_VERSION: i16 = 3;
@@ -188,7 +193,7 @@ impl Connection {
         let exchange = async {
             self.stream.write_all(frame).await?;
             self.stream.flush().await?;
-            self.read_frame().await
+            self.read_frame(doing).await
         };
         let frame = timeout(ASK_TIMEOUT, exchange).await.map_err(timed_out)??;
         let rest = Reader::new(&frame, header_version >= 1).header(self.correlation_id)?;
@@ -196,12 +201,19 @@ impl Connection {
         Ok(Body { frame, start })
     }
 
-    async fn read_frame(&mut self) -> Result<BytesMut, AskError> {
+    async fn read_frame(&mut self, api: &'static str) -> Result<BytesMut, AskError> {
         let len = self.stream.read_i32().await?;
+        // Such a length, of more than 350 MB, is none.
+        if Hitch::is_tls(len.to_be_bytes()) {
+            return Err(AskError::SpeaksTls);
+        }
         let len = usize::try_from(len).map_err(|_| AskError::Nonsense("length"))?;
         if len > ANSWER_BYTES_MAX {
             let max = ANSWER_BYTES_MAX;
-            return Err(AskError::TooLarge { max });
+            return Err(match LARGE.contains(&api) {
+                true => AskError::TooLarge { api, max },
+                false => AskError::Nonsense("length"),
+            });
         }
         let mut frame = BytesMut::new();
         while frame.len() < len {

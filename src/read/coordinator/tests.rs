@@ -6,6 +6,7 @@ mod hostile;
 mod moves;
 mod secured;
 mod tokens;
+mod trust;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -20,6 +20,7 @@ use rdkafka::message::BorrowedMessage;
 use super::ReadError;
 use super::emit::TopicAccess;
 use crate::read::connection::{Connection, Hidden, Properties};
+use crate::read::hitch::Hitch;
 use crate::read::token::UNSECURED;
 use tokens::Tokens;
 use words::read_error;
@@ -82,8 +83,8 @@ pub(super) struct Context {
 /// The same trouble is said again after this long.
 const SAID_AGAIN: Duration = Duration::from_secs(300);
 
-/// The error that was said last, and when.
-type Said = Option<(RDKafkaErrorCode, Instant)>;
+/// When each kind of error was said last: a failed handshake comes as two kinds in turn.
+type Said = Vec<(RDKafkaErrorCode, Instant)>;
 
 #[derive(Debug)]
 struct LogWindow {
@@ -112,7 +113,7 @@ pub(super) fn create_for(
             lines: 0,
             left_out: 0,
         }),
-        said: Mutex::new(None),
+        said: Mutex::default(),
         tokens: Tokens::of(connection),
     };
     plain_files(properties)?;
@@ -278,17 +279,18 @@ fn is_ca(name: &str) -> bool {
 // === impl Context ===
 
 impl Context {
-    /// Whether this error is another one than the last that was said, or that was long ago.
+    /// Whether such an error was not said yet, or long ago.
     fn is_news(&self, code: RDKafkaErrorCode) -> bool {
         let mut said = self
             .said
             .lock()
             .unwrap_or_else(std::sync::PoisonError::into_inner);
-        let old = said.is_some_and(|(last, at)| last == code && at.elapsed() < SAID_AGAIN);
-        if !old {
-            *said = Some((code, Instant::now()));
+        said.retain(|(_, at)| at.elapsed() < SAID_AGAIN);
+        let is_news = !said.iter().any(|(told, _)| *told == code);
+        if is_news {
+            said.push((code, Instant::now()));
         }
-        !old
+        is_news
     }
 
     /// Whether a line may be logged now, and how many were left out before it.
@@ -355,7 +357,9 @@ impl ClientContext for Context {
         };
         let connects = matches!(trouble, Trouble::Unreachable | Trouble::Unauthenticated);
         if let Some(access) = self.access.as_ref().filter(|_| connects) {
-            access.connection(trouble);
+            let is_tls = code == RDKafkaErrorCode::SSL || reason.contains("SSL handshake failed");
+            let hitch = is_tls.then(|| Hitch::of_tls(reason)).flatten();
+            access.connection(trouble, hitch);
         }
         // That all brokers are down follows from each one's own error.
         if code != RDKafkaErrorCode::AllBrokersDown && self.is_news(code) {

@@ -15,6 +15,7 @@ use tokio::sync::mpsc::error::TrySendError;
 
 use super::Now;
 use crate::read::counters::ReadCounters;
+use crate::read::hitch::Hitch;
 
 /// How long a reader rests when nobody takes its inputs. Short, since the engine
 /// drains a full channel in milliseconds; not zero, since it may take a minute.
@@ -49,6 +50,8 @@ struct AccessState {
     /// What the clients said last about connections, since the last success. A
     /// question that nobody answered does not know why.
     connection: Option<Trouble>,
+    /// What they said stands in the way, where they did.
+    hitch: Option<Hitch>,
     told: Option<Option<Trouble>>,
 }
 
@@ -141,6 +144,7 @@ impl TopicAccess {
             };
             if trouble.is_none() {
                 state.connection = None;
+                state.hitch = None;
             }
         })
     }
@@ -160,9 +164,24 @@ impl TopicAccess {
         self.is_refused.load(Ordering::Relaxed)
     }
 
-    /// The client says something about its connections.
-    pub(super) fn connection(&self, trouble: Trouble) {
+    /// What stands in the way of connections, where the kind of trouble does not say it.
+    pub(super) fn hitch(&self) -> Option<Hitch> {
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.hitch
+    }
+
+    /// Connections are made in another way from now on: what was said of those before no
+    /// longer explains anything.
+    pub(super) fn reconnecting(&self) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.connection = None;
+        state.hitch = None;
+    }
+
+    /// The client says something about its connections.
+    pub(super) fn connection(&self, trouble: Trouble, hitch: Option<Hitch>) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.hitch = hitch.or(state.hitch);
         // That we are refused explains more than that nobody could be reached.
         if state.connection != Some(Trouble::Unauthenticated) {
             state.connection = Some(trouble);

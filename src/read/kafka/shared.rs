@@ -101,6 +101,7 @@ impl Shared {
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
         *place = Arc::clone(connection);
+        self.access.reconnecting();
         self.is_reconnecting.store(true, Ordering::Release);
     }
 

@@ -6,12 +6,14 @@ use std::sync::Mutex;
 
 use evenkeel_core::facts::input::{Input, InputKind};
 use evenkeel_core::facts::time::ArrivalTime;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 
 use super::*;
 use crate::config::Mistake;
 use crate::read::connection::{Connection, Hidden};
 use crate::read::group;
+use crate::run::shutdown::Shutdown;
+use crate::show::view::Published;
 
 fn now() -> ArrivalTime {
     ArrivalTime(1_700_000_000_000)
@@ -186,4 +188,31 @@ async fn what_is_refused_is_tried_again_and_told_once() {
     *world.said.lock().unwrap() = Ok(all);
     assert_eq!(world.again(), (vec![], vec![]));
     assert!(matches!(world.look.again(&world.readers), Seen::Nothing));
+}
+
+/// The worker's file names another group: what is shown is still true, and of the one before.
+#[tokio::test]
+async fn a_group_of_another_name_is_pending_and_no_success() {
+    let World {
+        said,
+        look,
+        readers,
+        inputs: _inputs,
+        folder,
+    } = World::new();
+    let (publisher, mut published) = watch::channel(Arc::default());
+    let shutdown = Shutdown::new();
+    let reloads = Reloads::new(Arc::new(publisher));
+    let every = Duration::from_millis(10);
+    let mut all = look.now.clone();
+    all.groups[0].group = "c".to_owned();
+    tokio::spawn(follow(look, readers, reloads, every, shutdown.ending()));
+    *said.lock().unwrap() = Ok(all);
+    fs::write(folder.path().join("worker.properties"), "group.id=c").unwrap();
+    let is_told = |published: &Arc<Published>| !published.agent.pending.is_empty();
+    let told = tokio::time::timeout(Duration::from_secs(10), published.wait_for(is_told));
+    let agent = told.await.unwrap().unwrap().agent.clone();
+    assert_eq!((agent.reloads.ok, agent.reloads.failed), (0, 1));
+    let pending = ["group a is not there any more", "group c is new"];
+    assert_eq!(agent.pending, pending);
 }

@@ -183,6 +183,32 @@ fn a_change_is_taken_once_if_it_holds() {
 }
 
 #[test]
+fn what_is_wrong_in_the_file_and_in_those_it_names_is_told_together() {
+    let world = World::new();
+    world.put(
+        "web.yml",
+        "tls_server_config: {cert_file: none.crt, key_file: tls.key, min_version: TLS10}\n\
+         basic_auth_users: {alice: 'topsecret'}\n",
+    );
+    let told = world.told(&world.load().unwrap_err());
+    for each in ["cert_file", "min_version", "basic_auth_users.alice"] {
+        assert!(told.contains(each), "{each}: {told}");
+    }
+    assert!(!told.contains("key_file"), "{told}");
+}
+
+#[test]
+fn a_certificate_that_is_over_is_told() {
+    let world = World::new();
+    assert_eq!(world.load().unwrap().expired(), None);
+    let over = world.ca.issue("server", &["localhost"], Lifetime::Over);
+    world.put("tls.crt", over.cert_pem());
+    world.put("tls.key", over.key_pem());
+    let said = world.load().unwrap().expired().unwrap();
+    assert!(said.contains("2001 GMT"), "{said}");
+}
+
+#[test]
 fn files_that_a_change_names_are_watched_from_then_on() {
     let world = World::new();
     let mut web = world.load().unwrap();

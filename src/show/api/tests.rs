@@ -49,6 +49,9 @@ fn the_missing_right_and_the_principal_are_named() {
     };
     let text = "__consumer_offsets may not be read: evenkeel needs READ and DESCRIBE on it";
     assert_eq!(told(&published), text);
+    let answers = Arc::clone(&published.groups[0]);
+    let later = NOW.plus_ms(60_000);
+    assert_eq!(troubles(&answers, &published.agent, later), [text]);
     published.agent.principals.clear();
     assert!(told(&published).contains("the agent's principal needs READ"));
 }
@@ -68,6 +71,57 @@ fn polls_that_cannot_be_are_not_blamed_on_the_coordinator() {
     assert!(told(&published).contains("does not answer"));
     published.agent.polls[0].off = Some("sasl.mechanism: Kerberos".to_owned());
     assert!(told(&published).contains("is not asked (sasl.mechanism: Kerberos)"));
+}
+
+/// The agent refuses the broker, and not the other way round.
+#[test]
+fn what_stands_in_the_way_is_told_where_it_is_known() {
+    let mut answers = incident();
+    answers.inputs[1].trouble = Some(Trouble::Unauthenticated);
+    (answers.polls.confirmed, answers.polls.trouble) = (None, Some(Trouble::Unauthenticated));
+    let mut published = published(vec![answers]);
+    let told = |published: &Published| {
+        let (_, value) = ready_json(published, NOW);
+        let reasons = value["groups"][0]["reasons"].as_array().unwrap().clone();
+        let texts = reasons
+            .iter()
+            .map(|reason| reason["text"].as_str().unwrap());
+        texts.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let plain = told(&published);
+    assert!(
+        plain.iter().all(|text| text.contains("credentials")),
+        "{plain:?}"
+    );
+    for topic in [Some(Topic::Config), None] {
+        published.agent.hitches.push(crate::show::view::HitchStats {
+            group: "connect-orders".into(),
+            topic,
+            text: "no trust",
+        });
+    }
+    let known = told(&published);
+    assert_eq!(known.len(), 2);
+    assert!(
+        known.iter().all(|text| text.contains("no trust")),
+        "{known:?}"
+    );
+    assert!(
+        !known.iter().any(|text| text.contains("credentials")),
+        "{known:?}"
+    );
+}
+
+#[test]
+fn a_configuration_that_is_not_in_use_is_noted() {
+    let mut published = published(vec![incident()]);
+    published.agent.pending = vec!["group other is new".to_owned()];
+    let (_, value) = ready_json(&published, NOW);
+    let note = value["groups"][0]["note"].as_str().unwrap();
+    assert!(
+        note.contains("restart the agent: group other is new"),
+        "{note}"
+    );
 }
 
 #[test]

@@ -173,3 +173,41 @@ fn o_20_an_id_that_another_group_has_costs_trust() {
     let told = (true, false, vec![(Some(Topic::Offsets), "contradicted")]);
     assert_eq!(reasons(&answers, NOW), told);
 }
+
+#[test]
+fn a_group_that_nobody_has_heard_of_contradicts_no_topic() {
+    let mut answers = world();
+    answers.findings.push(FindingAnswer {
+        finding: "group_absent",
+        subject: answers.settings.group.clone(),
+        text: String::new(),
+        since: None,
+    });
+    let told = (true, false, vec![(None, "group_absent")]);
+    assert_eq!(reasons(&answers, NOW), told);
+}
+
+/// A principal without any right hears of each that is missing, of the group's, too.
+#[test]
+fn a_right_to_the_group_is_missed_while_nothing_can_be_read() {
+    let mut answers = world();
+    answers.mode = Mode::Blind;
+    answers.fresh = false;
+    for input in &mut answers.inputs {
+        input.trouble = Some(Trouble::Denied);
+    }
+    answers.polls.trouble = Some(Trouble::Denied);
+    let told = health(&answers, NOW).reasons;
+    let polls = Reason {
+        about: About::Polls,
+        why: Why::Trouble(Trouble::Denied),
+    };
+    assert!(told.contains(&polls), "{told:?}");
+    answers.polls.trouble = Some(Trouble::Unreachable);
+    assert!(
+        !health(&answers, NOW)
+            .reasons
+            .iter()
+            .any(|reason| reason.about == About::Polls)
+    );
+}

@@ -1,6 +1,7 @@
 //! A real listener on a port of the system's choice, and requests as bytes.
 
 mod auth;
+mod crowd;
 mod latency;
 mod secure;
 

@@ -279,6 +279,12 @@ fn expiry(chain: &[X509]) -> Result<i64, ErrorStack> {
     Ok(first)
 }
 
+/// An instant in seconds since the epoch, as certificates tell it.
+#[must_use]
+pub fn moment(seconds: i64) -> String {
+    Asn1Time::from_unix(seconds).map_or_else(|_| format!("{seconds} s"), |at| at.to_string())
+}
+
 fn is_root(certificate: &X509Ref) -> bool {
     let order = certificate
         .subject_name()

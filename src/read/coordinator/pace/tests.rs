@@ -255,6 +255,16 @@ fn what_only_other_settings_help_against_is_not_tried_again() {
 }
 
 #[test]
+fn another_connection_is_asked_at_once_whatever_the_one_before_cost() {
+    let mut pacer = Pacer::new();
+    assert_eq!(pacer.next(ms(0)), Next::Ask(Ask::Describe));
+    pacer.failed(ms(0), Ask::Describe, Failure::TooLarge);
+    pacer.restart(ms(1_000));
+    assert_eq!(pacer.next(ms(1_000)), Next::Ask(Ask::Describe));
+    assert!(!pacer.take_put_off());
+}
+
+#[test]
 fn another_pace_does_not_shorten_the_rest_after_a_failure() {
     let mut pacer = Pacer::new();
     for at in [0, 500, 1_500, 3_500] {

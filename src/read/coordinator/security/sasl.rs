@@ -54,7 +54,7 @@ impl Login {
             // librdkafka's default.
             None | Some("GSSAPI") => Err(Unfit::NotDone {
                 name,
-                reason: "polls of the group's state cannot use Kerberos",
+                reason: "this build has no Kerberos (GSSAPI, which is also the default)",
             }),
             Some(_) => Err(Unfit::NotDone {
                 name,

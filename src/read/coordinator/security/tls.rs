@@ -7,7 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use openssl::error::ErrorStack;
-use openssl::pkcs12::Pkcs12;
+use openssl::pkcs12::{ParsedPkcs12_2, Pkcs12};
 use openssl::pkey::{PKey, Private};
 use openssl::ssl::{SslContext, SslContextBuilder, SslMethod, SslVerifyMode};
 use openssl::x509::X509;
@@ -204,10 +204,9 @@ impl TlsFiles {
             context.set_private_key(&key).map_err(wrong)?;
         }
         if let Some((path, password)) = &self.keystore {
-            let wrong = || content(KEYSTORE, "is no PKCS#12 store, or not with this password");
-            let store = Pkcs12::from_der(&read(KEYSTORE, path)?)
-                .and_then(|store| store.parse2(&password.0))
-                .map_err(wrong())?;
+            let wrong = || content(KEYSTORE, "is no PKCS#12 store that can be used");
+            let store = Pkcs12::from_der(&read(KEYSTORE, path)?).map_err(wrong())?;
+            let store = opened(&store, &password.0)?;
             let certificate = store.cert.ok_or(()).map_err(|()| no_key())?;
             let key = store.pkey.ok_or(()).map_err(|()| no_key())?;
             context.set_certificate(&certificate).map_err(wrong())?;
@@ -218,6 +217,32 @@ impl TlsFiles {
         }
         Ok(())
     }
+}
+
+/// A store by its password, which is told apart from a store that is broken.
+fn opened(store: &Pkcs12, password: &str) -> Result<ParsedPkcs12_2, Unfit> {
+    const PASSWORD: &str = "ssl.keystore.password";
+    let reason = "does not open ssl.keystore.location";
+    // The crate makes a C string of it and would panic.
+    if password.contains('\0') {
+        let name = PASSWORD;
+        return Err(Unfit::Content { name, reason });
+    }
+    store.parse2(password).map_err(|errors| {
+        let mut reasons = errors.errors().iter().filter_map(|error| error.reason());
+        let is_password =
+            reasons.any(|text| text.contains("mac verify") || text.contains("bad decrypt"));
+        match is_password {
+            true => Unfit::Content {
+                name: PASSWORD,
+                reason,
+            },
+            false => Unfit::Content {
+                name: KEYSTORE,
+                reason: "is a PKCS#12 store that cannot be read: broken, or with a cipher of old",
+            },
+        }
+    })
 }
 
 fn no_key() -> Unfit {

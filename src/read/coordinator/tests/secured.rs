@@ -16,6 +16,7 @@ use tokio::net::TcpListener;
 
 use super::fake::{Exchange, Fake, Sasl};
 use super::*;
+use crate::read::hitch::Hitch;
 
 type Pair = (X509, PKey<Private>);
 
@@ -68,13 +69,13 @@ fn certificate(name: &str, issuer: Option<&Pair>) -> Pair {
 }
 
 /// An authority, a broker's certificate for `host`, a client's, and files of all.
-struct Files {
+pub(super) struct Files {
     folder: tempfile::TempDir,
     server: SslContext,
 }
 
 impl Files {
-    fn new(host: &str) -> Self {
+    pub(super) fn new(host: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let authority = certificate("authority", None);
         let client = certificate("client", Some(&authority));
@@ -104,7 +105,7 @@ impl Files {
         }
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(super) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
@@ -113,7 +114,7 @@ impl Files {
     }
 
     /// A fake behind TLS; whether it wants a certificate.
-    async fn serve(&self, fake: &Fake, wants_client: bool) -> std::net::SocketAddr {
+    pub(super) async fn serve(&self, fake: &Fake, wants_client: bool) -> std::net::SocketAddr {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         fake.set(|says| says.coordinator = Some(address));
@@ -138,7 +139,7 @@ impl Files {
     }
 }
 
-fn shown(path: &Path) -> String {
+pub(super) fn shown(path: &Path) -> String {
     path.display().to_string()
 }
 
@@ -168,6 +169,8 @@ async fn tls_believes_whom_it_is_told_to_believe_and_no_other() {
         let mut polls = poll(connection(address, properties));
         let refused = PollAnswer::Failed(Trouble::Unauthenticated);
         assert_eq!(polls.next().await, refused);
+        // It is the agent that refuses.
+        assert_eq!(polls.handle.counters().hitch(), Some(Hitch::Untrusted));
     }
 }
 
@@ -186,6 +189,7 @@ async fn the_certificate_must_name_the_host_unless_told_otherwise() {
         polls.next().await,
         PollAnswer::Failed(Trouble::Unauthenticated)
     );
+    assert_eq!(polls.handle.counters().hitch(), Some(Hitch::OtherHost));
     let [one, two] = known;
     let any = [one, two, ("ssl.endpoint.identification.algorithm", "none")];
     let mut polls = poll(connection(address, &any));
@@ -207,6 +211,8 @@ async fn a_certificate_of_our_own_is_shown_where_it_is_wanted_and_read_anew() {
     let pass = ("ssl.key.password", "pass");
     let mut polls = poll(connection(address, &[ssl, ca]));
     polls.until_failed(Trouble::Unauthenticated).await;
+    // Here it is the broker.
+    assert_eq!(polls.handle.counters().hitch(), None);
     let (own_text, key_text) = (files.text("client.pem"), files.text("client.key"));
     for [certificate, key] in [
         [

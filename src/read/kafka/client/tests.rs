@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use evenkeel_core::facts::input::{Topic, Trouble};
+use rdkafka::consumer::Consumer as _;
 use rdkafka::error::RDKafkaErrorCode;
 
 use super::super::{ReadError, ReadSettings, check, mistakes};
@@ -272,4 +273,21 @@ fn what_is_no_regular_file_is_not_opened() {
         let expected = format!("property {name}: names no regular file");
         assert_eq!(told[0].to_string(), expected);
     }
+}
+
+/// librdkafka tells a failed handshake as an error of TLS and as one of the transport, in
+/// turn and ten times a second.
+#[test]
+fn errors_that_take_turns_are_said_once_each() {
+    let client = super::create(&settings(&[]).connection, Topic::Config).unwrap();
+    let codes = [
+        RDKafkaErrorCode::SSL,
+        RDKafkaErrorCode::BrokerTransportFailure,
+    ];
+    let context = client.context();
+    let news: Vec<bool> = (0..3)
+        .flat_map(|_| codes)
+        .map(|code| context.is_news(code))
+        .collect();
+    assert_eq!(news, [true, true, false, false, false, false]);
 }

@@ -8,6 +8,7 @@ use evenkeel_core::facts::time::ArrivalTime;
 use tokio::sync::mpsc;
 
 use super::{Emitter, Stopped, TopicAccess};
+use crate::read::hitch::Hitch;
 
 fn emitter(room: usize) -> (Arc<Emitter>, mpsc::Receiver<Input>) {
     let (sender, receiver) = mpsc::channel(room);
@@ -47,8 +48,9 @@ fn says_each_change_once() {
 fn explains_silence_by_what_the_connections_said() {
     let (emitter, mut inputs) = emitter(10);
     let access = TopicAccess::new(Topic::Config);
-    access.connection(Trouble::Unauthenticated);
-    access.connection(Trouble::Unreachable);
+    access.connection(Trouble::Unauthenticated, Some(Hitch::Untrusted));
+    access.connection(Trouble::Unreachable, None);
+    assert_eq!(access.hitch(), Some(Hitch::Untrusted));
     access
         .questions(&emitter, Some(Trouble::Unreachable))
         .unwrap();
