@@ -1,5 +1,7 @@
 //! Laws: what the engine says equals what happened.
 
+mod causes;
+mod matched;
 mod rounds;
 mod state;
 
@@ -10,6 +12,7 @@ use evenkeel_sim::world::BASE_MS;
 
 use crate::drive::{over_seeds, watch};
 use crate::hand;
+use matched::Matched;
 use evenkeel_sim::observer::ObserverSpec;
 use evenkeel_sim::rng::Rng;
 
@@ -50,6 +53,24 @@ fn a_late_sidecar_knows_what_is() {
             ..late
         };
         state::owners(world.truth(), &watch(world, compacted), true).map(|_| ())
+    });
+}
+
+#[test]
+fn every_generation_is_in_one_episode() {
+    over_seeds(60, |world| {
+        let watched = watch(world, from_the_start());
+        Matched::of(world.truth(), &watched).map(|_| ())
+    });
+}
+
+#[test]
+fn causes_are_what_happened() {
+    over_seeds(60, |world| {
+        let watched = watch(world, from_the_start());
+        let matched = Matched::of(world.truth(), &watched)?;
+        causes::all_are_told(&matched)?;
+        causes::nothing_is_made_up(&matched)
     });
 }
 
