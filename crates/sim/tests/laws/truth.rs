@@ -1,6 +1,7 @@
 //! Laws: what the engine says equals what happened.
 
 mod causes;
+mod departures;
 mod matched;
 mod rounds;
 mod state;
@@ -60,7 +61,7 @@ fn a_late_sidecar_knows_what_is() {
 fn every_generation_is_in_one_episode() {
     over_seeds(60, |world| {
         let watched = watch(world, from_the_start());
-        Matched::of(world.truth(), &watched).map(|_| ())
+        Matched::of(world, &watched).map(|_| ())
     });
 }
 
@@ -68,9 +69,17 @@ fn every_generation_is_in_one_episode() {
 fn causes_are_what_happened() {
     over_seeds(60, |world| {
         let watched = watch(world, from_the_start());
-        let matched = Matched::of(world.truth(), &watched)?;
+        let matched = Matched::of(world, &watched)?;
         causes::all_are_told(&matched)?;
         causes::nothing_is_made_up(&matched)
+    });
+}
+
+#[test]
+fn who_left_and_who_came_is_what_happened() {
+    over_seeds(60, |world| {
+        let watched = watch(world, from_the_start());
+        departures::all_are_told(&Matched::of(world, &watched)?)
     });
 }
 

@@ -1,6 +1,8 @@
 //! Causes: all that set a round off is told, and nothing that did not happen.
 //!
 //! What no log shows, and is asked of no answer:
+//! - that the group was formed, where the numbers up to its first record left none and the
+//!   coordinator writes none with number 0: older records may be gone;
 //! - a member that came and left again between two records;
 //! - a delay that was over by a member's timer, where the coordinator's clock was set, or
 //!   another coordinator stamped, between the two records, or where the record before it
@@ -9,10 +11,11 @@
 //! - a config record that one member followed late: it was told with the round that knew it
 //!   first.
 
-use evenkeel_core::answers::{Cause, CauseAnswer};
+use evenkeel_core::answers::{Cause, CauseAnswer, DepartureHow};
 use evenkeel_sim::protocol::Why;
 use evenkeel_sim::truth::{ChangeWhat, How, Outcome, Trigger, TrueDeparture};
 
+use super::departures::possible;
 use super::matched::{Matched, Step};
 
 /// What must be told: one of these causes, of that worker or connector.
@@ -81,7 +84,8 @@ fn wanted(matched: &Matched<'_>, step: &Step<'_>) -> Vec<Wanted> {
     let real = step.real;
     let emptied = real.members.is_empty();
     let formed = step.triggers.contains(&&Trigger::GroupFormed) && !emptied;
-    if formed {
+    let unseen = step.before.is_none() && real.generation > 1;
+    if formed && !unseen {
         want(&[Cause::GroupFormed], None, false);
     }
     if emptied && step.before.is_some_and(|before| !before.members.is_empty()) {
@@ -211,11 +215,19 @@ fn happened(matched: &Matched<'_>, step: &Step<'_>, cause: Cause, subject: Optio
                 && change.at_ms <= real.recorded_ms.unwrap()
         })
     };
-    let left = |hows: &[How]| {
+    let left = |hows: &[DepartureHow]| {
+        step.leavers().any(|(id, member)| {
+            let gone = departure(matched, id, step);
+            let possible = gone.map(|gone| possible(matched, step, gone));
+            Some(member.worker.as_str()) == subject
+                && possible.is_some_and(|all| all.iter().any(|how| hows.contains(how)))
+        })
+    };
+    let lived = || {
         step.leavers().any(|(id, member)| {
             let gone = departure(matched, id, step);
             Some(member.worker.as_str()) == subject
-                && gone.is_some_and(|gone| hows.contains(&gone.how))
+                && gone.is_some_and(|gone| gone.how == How::Unresponsive)
         })
     };
     let came = || {
@@ -234,11 +246,9 @@ fn happened(matched: &Matched<'_>, step: &Step<'_>, cause: Cause, subject: Optio
             drops.any(|drop| real.members.contains_key(&drop.member))
         }
         // Until it comes back, who is silent is taken for dead.
-        Cause::WorkerLost => left(&[How::Crashed, How::CutShort, How::Unresponsive, How::Graceful]),
-        Cause::WorkerUnresponsive => {
-            left(&[How::Unresponsive]) || came().is_some_and(|(_, m)| m.claim.is_some())
-        }
-        Cause::WorkerLeft => left(&[How::Graceful, How::CutShort]),
+        Cause::WorkerLost => left(&[DepartureHow::Crashed, DepartureHow::CutShort]) || lived(),
+        Cause::WorkerUnresponsive => lived() || came().is_some_and(|(_, m)| m.claim.is_some()),
+        Cause::WorkerLeft => left(&[DepartureHow::Graceful]),
         Cause::WorkerGone => step.leavers().any(|(_, m)| Some(m.worker.as_str()) == subject),
         Cause::WorkerRestarted | Cause::WorkerJoined => came().is_some(),
         Cause::DelayExpired => delay_is_over(matched, step) || is_clock_off(matched, step),

@@ -1,10 +1,11 @@
 //! Which true round is which round of which episode: everything else compares along this.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use evenkeel_core::answers::{CauseAnswer, EpisodeAnswer, EpisodeRound, RoundAnswer};
 use evenkeel_sim::truth::{Trigger, TrueMember, TrueRound, Truth};
+use evenkeel_sim::world::World;
 
 use crate::drive::Watched;
 
@@ -13,6 +14,8 @@ pub(super) struct Matched<'a> {
     pub(super) truth: &'a Truth,
     pub(super) steps: Vec<Step<'a>>,
     pub(super) episodes: Vec<Arc<EpisodeAnswer>>,
+    /// Connectors whose tasks may fail when they start.
+    pub(super) fails: BTreeSet<&'a str>,
 }
 
 /// One record, and what lies between it and the one before.
@@ -33,7 +36,8 @@ pub(super) struct Step<'a> {
 
 impl<'a> Matched<'a> {
     /// Every judged generation is in exactly one episode.
-    pub(super) fn of(truth: &'a Truth, watched: &'a Watched) -> Result<Self, String> {
+    pub(super) fn of(world: &'a World, watched: &'a Watched) -> Result<Self, String> {
+        let truth = world.truth();
         let episodes = watched.episodes();
         let mut steps: Vec<Step<'a>> = Vec::new();
         let mut told = watched.settled.iter();
@@ -66,10 +70,12 @@ impl<'a> Matched<'a> {
         if place != episodes.len() {
             return Err(format!("{} episodes, not {place}", episodes.len()));
         }
+        let failing = world.plan().connectors.iter().filter(|c| c.fails > 0);
         let matched = Self {
             truth,
             steps,
             episodes,
+            fails: failing.map(|connector| connector.name.as_str()).collect(),
         };
         for (place, episode) in matched.episodes.iter().enumerate() {
             matched.holds_its_rounds(place, episode, generations[&place])?;
