@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use evenkeel_core::answers::{CauseAnswer, EpisodeAnswer, EpisodeRound, RoundAnswer};
+use evenkeel_sim::clock::Clock;
 use evenkeel_sim::truth::{Trigger, TrueMember, TrueRound, Truth};
 use evenkeel_sim::world::World;
 
@@ -128,8 +129,31 @@ impl<'a> Matched<'a> {
         all.filter(move |cause| cause.generation == generation)
     }
 
-    /// True instants at which records of the group that follow a step had their join phase
-    /// ended: the next one.
+    /// How far a worker's clock and those of coordinators were apart at most.
+    pub(super) fn off_ms(&self, worker: &str) -> i64 {
+        let spread = |clock: &Clock| {
+            let mut at = clock.skew_ms;
+            let mut all = vec![at];
+            for (_, by) in &clock.steps {
+                at += by;
+                all.push(at);
+            }
+            all
+        };
+        let mut all: Vec<i64> = self.clock_of(worker).map(spread).unwrap_or_default();
+        all.extend(self.truth.coordinators.iter().flat_map(|(_, clock)| spread(clock)));
+        let (least, most) = (all.iter().min(), all.iter().max());
+        most.copied().unwrap_or(0) - least.copied().unwrap_or(0)
+    }
+
+    /// The clock of a worker: the last part of its address names its slot, from 1.
+    pub(super) fn clock_of(&self, worker: &str) -> Option<&'a Clock> {
+        let slot = worker.split(':').next()?.rsplit('.').next()?;
+        let slot: u32 = slot.parse().ok()?;
+        self.truth.clocks.get(&format!("slot {}", slot.checked_sub(1)?))
+    }
+
+    /// The step that follows.
     pub(super) fn next(&self, step: &Step<'_>) -> Option<&Step<'a>> {
         let same = |other: &Step<'_>| std::ptr::eq(other.real, step.real);
         let at = self.steps.iter().position(same)?;
