@@ -2,6 +2,7 @@
 
 mod causes;
 mod departures;
+mod lost;
 mod matched;
 mod rounds;
 mod state;
@@ -28,8 +29,8 @@ fn what_is_said_is_what_happened() {
         let (truth, watched) = (world.truth(), watch(world, from_the_start()));
         rounds::outcomes(truth, &watched)?;
         rounds::contents(truth, &watched)?;
-        rounds::counters(truth, &watched)?;
-        state::at_rest(truth, &watched)
+        state::at_rest(truth, &watched)?;
+        rounds::counters(truth, &watch(world, to_the_end()))
     });
 }
 
@@ -80,6 +81,22 @@ fn who_left_and_who_came_is_what_happened() {
     over_seeds(60, |world| {
         let watched = watch(world, from_the_start());
         departures::all_are_told(&Matched::of(world, &watched)?)
+    });
+}
+
+/// Long enough for all that may still come to be given up.
+fn to_the_end() -> ObserverSpec {
+    ObserverSpec {
+        after_ms: 1_300_000,
+        ..from_the_start()
+    }
+}
+
+#[test]
+fn lost_work_is_counted_once_as_it_ended() {
+    over_seeds(60, |world| {
+        let watched = watch(world, to_the_end());
+        lost::ends(&Matched::of(world, &watched)?, &watched)
     });
 }
 

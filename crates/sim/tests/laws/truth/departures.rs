@@ -88,8 +88,8 @@ pub(super) fn possible(
     }
     let last_ms = wrote.last_ms;
     let missed_ms = step.real.join_ended_ms;
-    let later = last_ms.is_some_and(|at| missed_ms - at >= SESSION_LEAST_MS - wrote.off_ms);
-    let at_once = last_ms.is_some_and(|at| missed_ms - at < SESSION_LEAST_MS + wrote.off_ms);
+    let later = wrote.far || last_ms.is_some_and(|at| missed_ms - at >= SESSION_LEAST_MS - wrote.off_ms);
+    let at_once = wrote.far || last_ms.is_some_and(|at| missed_ms - at < SESSION_LEAST_MS + wrote.off_ms);
     if wrote.may_be_part && later {
         out.push(DepartureHow::CutShort);
     }
@@ -134,6 +134,8 @@ struct Wrote {
     may_be_silent: bool,
     may_be_nothing: bool,
     last_ms: Option<i64>,
+    /// Whether clocks are too far apart for any of it to be sure.
+    far: bool,
     /// How far its clock may be off when seen from the coordinator's.
     off_ms: i64,
 }
@@ -161,14 +163,21 @@ impl Wrote {
                 continue;
             };
             let stops = truth.stops.iter().rev().filter(|stop| {
-                stop.item == *item && mine(&stop.worker) && stop.from_ms <= gone.removed_ms
+                let by_then = stop.from_ms <= step.real.join_ended_ms + SLACK_MS;
+                stop.item == *item && mine(&stop.worker) && by_then
             });
             let mut stops = stops.filter(|stop| stop.from_ms >= started.from_ms);
             let stop = stops.next();
             if before.is_some_and(|m| m.revoked.contains(item)) {
                 continue;
             }
-            let doubtful = may_fail(matched, item) || explained(matched, step, item);
+            let again = truth.starts.iter().any(|start| {
+                start.item == *item
+                    && mine(&start.worker)
+                    && start.from_ms > started.from_ms
+                    && start.from_ms <= gone.removed_ms
+            });
+            let doubtful = again || may_fail(matched, item) || explained(matched, step, item);
             let written = stop.filter(|stop| !stop.stuck || item.is_connector());
             let written = written.and_then(|stop| Some((stop, stop.until_ms?)));
             match written {
@@ -188,13 +197,15 @@ impl Wrote {
             }
         }
         let off_ms = matched.off_ms(&gone.worker);
-        let far = off_ms > SLACK_MS;
+        let coordinators = truth.coordinators.windows(2);
+        let far = off_ms > SLACK_MS || coordinators.into_iter().any(|pair| pair[0].1 != pair[1].1);
         Self {
             may_be_all: stopped + either > 0 && (running == 0 || far),
             may_be_part: stopped + either > 0 && (running + either > 0 || far),
             may_be_silent: (stopped == 0 || far) && stopped + running + either > 0,
             may_be_nothing: (stopped == 0 && running == 0) || far,
-            last_ms: last_ms.or(far.then_some(gone.died_ms)),
+            far,
+            last_ms,
             off_ms: 100 + 2 * off_ms,
         }
     }
