@@ -125,6 +125,9 @@ fn tell_engine(world: &World) {
     for each in answers.without_owner() {
         println!("without an owner: {each:?}");
     }
+    for skew in answers.episodes.iter().flat_map(|each| &each.skews) {
+        println!("clock: {skew:?}");
+    }
     for finding in &answers.findings {
         println!("finding: {finding:?}");
     }

@@ -16,7 +16,8 @@ use crate::world::{BASE_MS, GROUP, World};
 
 /// How often the ends of the topics are asked for without need.
 const ENDS_MS: i64 = 10_000;
-/// How long it goes on after the world ended: what rests on nothing coming is settled then.
+/// How long it goes on after the world ended: what rests on nothing coming is settled then,
+/// but for departures and deleted groups, which are given up after ten minutes.
 const AFTER_MS: i64 = 150_000;
 /// How often the group is described.
 const DESCRIBE_MS: i64 = 30_000;
@@ -36,6 +37,8 @@ pub struct ObserverSpec {
     pub compacted_ms: Option<i64>,
     /// In how many of a hundred cases a record is delivered twice.
     pub doubled: i64,
+    /// How long it goes on after the world ended.
+    pub after_ms: i64,
     /// What its draws come from.
     pub seed: u64,
 }
@@ -81,6 +84,7 @@ impl Default for ObserverSpec {
             skew_ms: 0,
             compacted_ms: None,
             doubled: 0,
+            after_ms: AFTER_MS,
             seed: 1,
         }
     }
@@ -92,7 +96,7 @@ impl<'a> Observer<'a> {
     pub(crate) fn new(world: &'a World, spec: ObserverSpec) -> Self {
         let now_ms = BASE_MS + spec.start_ms;
         // Long enough to see the end of everything, and to be told that it is the end.
-        let end_ms = world.truth().end.at_ms + AFTER_MS;
+        let end_ms = world.truth().end.at_ms + spec.after_ms;
         let mut observer = Self {
             world,
             rng: Rng::new(spec.seed),

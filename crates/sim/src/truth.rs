@@ -32,8 +32,35 @@ pub struct Truth {
     pub lives: Vec<TrueLife>,
     /// The clocks that records were stamped by: brokers by leader epoch, workers by address.
     pub clocks: BTreeMap<String, Clock>,
+    /// The clocks of coordinators, from when on each of them stamped the group's records.
+    pub coordinators: Vec<(i64, Clock)>,
+    /// Changes of the configuration that make workers rebalance, in order.
+    pub changes: Vec<TrueChange>,
     /// How it all ended.
     pub end: TrueEnd,
+}
+
+/// A change of the configuration.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct TrueChange {
+    /// When it was written.
+    pub at_ms: i64,
+    /// Of which connector.
+    pub connector: String,
+    /// What changed.
+    pub what: ChangeWhat,
+}
+
+/// What changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ChangeWhat {
+    /// A connector that was not configured.
+    Created,
+    /// A connector is gone.
+    Deleted,
+    /// Its tasks were committed.
+    Committed,
 }
 
 /// A creation of the group.
@@ -305,6 +332,22 @@ pub struct TrueEnd {
     pub owned: BTreeMap<String, (String, Work)>,
     /// All configured work.
     pub configured: Work,
+}
+
+// === impl Truth ===
+
+impl Truth {
+    /// What the coordinator's clock shows at a true instant.
+    #[must_use]
+    pub fn stamp(&self, true_ms: i64) -> i64 {
+        let later = self
+            .coordinators
+            .partition_point(|(from, _)| *from <= true_ms);
+        let clock = later
+            .checked_sub(1)
+            .and_then(|at| self.coordinators.get(at));
+        clock.map_or(true_ms, |(_, clock)| clock.at(true_ms))
+    }
 }
 
 // === impl TrueRound ===

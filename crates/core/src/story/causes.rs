@@ -81,12 +81,15 @@ impl Found {
 // === impl Causes ===
 
 impl Causes {
-    /// Adds a cause, unless it is known of that subject.
+    /// Adds a cause; what is known of that subject stays as it was found first.
     pub fn add(&mut self, found: Found) {
         let known = |other: &Found| other.cause == found.cause && other.subject == found.subject;
-        if self.found.iter().any(known) {
+        let earlier = |other: &Found| known(other) && other.generation <= found.generation;
+        if self.found.iter().any(earlier) {
             return;
         }
+        // How a worker left may be settled after it came back and left once more.
+        self.found.retain(|other| !known(other));
         let place = self
             .found
             .partition_point(|other| other.rank() <= found.rank());

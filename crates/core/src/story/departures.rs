@@ -10,8 +10,8 @@
 //!    for `limits::DEPARTURE_WINDOW_MS`, a crash is not settled.
 //! 6. *unknown*: it had nothing that could write.
 //!
-//! A stop that the config topic explains (tasks written anew, a connector deleted) is no
-//! evidence. Where several members advertise one address, nothing is said of how.
+//! A stop that the config topic explains (tasks written anew, a connector deleted), or that the
+//! record before asked for, is no evidence. Where several members advertise one address, nothing is said of how.
 //!
 //! The successor, among fresh members (without a claim), while work of the departed is lost
 //! or within the window, the first rule that applies:
@@ -118,11 +118,12 @@ impl Departures {
     /// Takes a step: who left, who came.
     pub fn judge(&mut self, turn: &Turn<'_>) -> Moves {
         let mut moves = Moves::default();
+        let mut at_once = Vec::new();
         for (place, member) in turn.leavers() {
             let departure = self.departure(turn, place, member);
             moves.left.push(departure.key);
             if departure.settled {
-                moves.settled.push(departure.clone());
+                at_once.push(departure.key);
             }
             self.open.push(departure);
         }
@@ -131,6 +132,9 @@ impl Departures {
             let arrival = self.arrival(turn, member, newcomers.len(), &mut moves);
             moves.came.push((Arc::clone(member), arrival));
         }
+        // With who came in its place in the same record.
+        let settled = at_once.iter().filter_map(|key| self.get(*key));
+        moves.settled.extend(settled.cloned());
         while self.open.len() > DEPARTURES_OPEN_MAX {
             let mut oldest = self.open.remove(0);
             if !std::mem::replace(&mut oldest.settled, true) {

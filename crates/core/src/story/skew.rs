@@ -147,16 +147,13 @@ impl Skew {
         skew
     }
 
-    /// How far the clock is ahead: nothing where that is possible, else the middle of what
-    /// is, or its near end where only one is known.
+    /// How far the clock is ahead: nothing where that is possible, else the near end of what
+    /// is. The far end says only how long nothing was written, and may lie minutes away.
     #[must_use]
     pub fn ms(&self) -> i64 {
-        match (self.least_ms, self.most_ms) {
-            (Some(least), Some(most)) if least > 0 || most < 0 => {
-                least.saturating_add(most.saturating_sub(least) / 2)
-            }
-            (least, most) => 0.clamp(least.unwrap_or(i64::MIN), most.unwrap_or(i64::MAX)),
-        }
+        let nothing = 0_i64;
+        let no_less = nothing.max(self.least_ms.unwrap_or(nothing));
+        self.most_ms.map_or(no_less, |most| no_less.min(most))
     }
 
     /// The same duration, measured from the coordinator's clock to this one, as an interval.

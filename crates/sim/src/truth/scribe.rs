@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    How, LossEnd, Outcome, Removed, StopWhy, Trigger, TrueDeparture, TrueDrop, TrueLife, TrueLoss,
+    ChangeWhat, How, LossEnd, Outcome, Removed, StopWhy, Trigger, TrueChange, TrueDeparture, TrueDrop, TrueLife, TrueLoss,
     TrueMember, TrueRound, TrueStart, TrueStop, Truth,
 };
+use crate::clock::Clock;
 use crate::coordinator::record::Saved;
 use crate::item::{Item, Work};
 
@@ -306,6 +307,20 @@ impl Scribe {
         if let Some(start) = self.truth.starts.get_mut(number) {
             start.until_ms = Some(now);
         }
+    }
+
+    /// A coordinator took over.
+    pub fn coordinator(&mut self, now: i64, clock: Clock) {
+        self.truth.coordinators.push((now, clock));
+    }
+
+    /// A configuration changed.
+    pub fn changed(&mut self, now: i64, connector: &str, what: ChangeWhat) {
+        self.truth.changes.push(TrueChange {
+            at_ms: now,
+            connector: connector.to_owned(),
+            what,
+        });
     }
 
     /// The configured work changed.

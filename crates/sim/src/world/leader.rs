@@ -10,6 +10,7 @@ use crate::assignor::{Round, eager};
 use crate::config::{Change, encode};
 use crate::item::Work;
 use crate::protocol::Told;
+use crate::truth::ChangeWhat;
 
 /// How long a worker waits at most between tries to publish tasks.
 const PUBLISH_WAIT_MS_MAX: i64 = 60_000;
@@ -96,6 +97,18 @@ impl Sim {
         for change in changes {
             let content = encode(&change, &mut self.contents);
             let marker = content.is_none();
+            let known = self.config.snapshot(self.config.end());
+            let told = match &change {
+                Change::Connector(name, _) if !known.contains_key(name) => {
+                    Some((name, ChangeWhat::Created))
+                }
+                Change::Deleted(name) => Some((name, ChangeWhat::Deleted)),
+                Change::Commit(name, ..) => Some((name, ChangeWhat::Committed)),
+                _ => None,
+            };
+            if let Some((name, what)) = told {
+                self.scribe.changed(self.now, name, what);
+            }
             self.append(Topic::Config, 0, clock.at(self.now), content);
             let offset = self.config.push(change);
             if !marker {

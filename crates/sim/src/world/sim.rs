@@ -331,6 +331,7 @@ impl Sim {
     fn note_clock(&mut self) {
         let name = format!("epoch {}", self.coordinator.epoch);
         let clock = self.coordinator.clock.clone();
+        self.scribe.coordinator(self.now, clock.clone());
         self.clocks.insert(name, clock);
         for (at, slot) in self.plan.slots.iter().enumerate() {
             let name = format!("slot {at}");

@@ -1,6 +1,8 @@
 //! Runs worlds and engines for the laws: seeds, the loop between engine and observer.
 
-use evenkeel_core::answers::RoundAnswer;
+use std::sync::Arc;
+
+use evenkeel_core::answers::{EpisodeAnswer, RoundAnswer};
 use evenkeel_core::engine::{Change, Engine};
 use evenkeel_core::facts::input::Input;
 use evenkeel_sim::observer::ObserverSpec;
@@ -18,17 +20,15 @@ pub(crate) struct Watched {
     pub(crate) settled: Vec<RoundAnswer>,
     /// Numbers without a record: first, how many, and how they ended.
     pub(crate) missing: Vec<(i32, u64, evenkeel_core::answers::Outcome)>,
+    /// Episodes as they were told when they opened and closed.
+    pub(crate) opened: Vec<String>,
+    pub(crate) closed: Vec<Arc<EpisodeAnswer>>,
 }
 
 /// Feeds an engine all that an observer gives.
 pub(crate) fn watch(world: &World, spec: ObserverSpec) -> Watched {
     let mut observer = world.observer(spec);
-    let mut watched = Watched {
-        engine: Engine::new(),
-        inputs: Vec::new(),
-        settled: Vec::new(),
-        missing: Vec::new(),
-    };
+    let mut watched = Watched::of(Engine::new());
     while let Some(input) = observer.next_input(watched.engine.wants_ends()) {
         watched.take(&input);
         watched.inputs.push(input);
@@ -41,6 +41,17 @@ pub(crate) fn watch(world: &World, spec: ObserverSpec) -> Watched {
 }
 
 impl Watched {
+    pub(crate) fn of(engine: Engine) -> Self {
+        Self {
+            engine,
+            inputs: Vec::new(),
+            settled: Vec::new(),
+            missing: Vec::new(),
+            opened: Vec::new(),
+            closed: Vec::new(),
+        }
+    }
+
     pub(crate) fn take(&mut self, input: &Input) {
         for change in self.engine.apply(input) {
             match change {
@@ -50,13 +61,23 @@ impl Watched {
                     count,
                     outcome,
                 } => self.missing.push((first, count, outcome)),
+                Change::Opened(episode) => self.opened.push(episode.id),
+                Change::Closed(episode) => self.closed.push(episode),
                 Change::Created { .. } | Change::Deleted | Change::CaughtUp { .. } => {}
             }
         }
     }
 
+    /// All answers; those of episodes are shown by themselves.
     pub(crate) fn answers_json(&self) -> String {
-        serde_json::to_string(&self.engine.answers()).unwrap()
+        let answers = self.engine.answers();
+        serde_json::to_string(&(&answers, &answers.episodes)).unwrap()
+    }
+
+    /// All episodes as they are known at the end, oldest first, the open one last.
+    pub(crate) fn episodes(&self) -> Vec<Arc<EpisodeAnswer>> {
+        let episodes = self.engine.answers().episodes.unwrap_or_default();
+        episodes.closed.into_iter().chain(episodes.open).collect()
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::answers::DepartureHow;
 use crate::facts::ids::{Kind, WorkItem};
 use crate::facts::observation::{Member, RunState};
+use crate::facts::sets;
 use crate::facts::time::EventTime;
 use crate::limits::TIMER_SLACK_MS;
 use crate::story::config_log::What;
@@ -70,7 +71,9 @@ fn written(turn: &Turn<'_>, place: usize, member: &Member, held: &[WorkItem]) ->
     } else {
         i32::MIN
     };
-    for item in held.iter().filter(|item| !is_explained(turn, **item)) {
+    let explained =
+        |item: WorkItem| is_explained(turn, item) || sets::contains(&member.revoked, item);
+    for item in held.iter().filter(|item| !explained(**item)) {
         // What it wrote later is of a process that lived on: it says nothing of how it left.
         let in_time = |written: &&Written| {
             written.recorded.is_none_or(|at| {

@@ -46,10 +46,7 @@ pub(super) fn outcomes(truth: &Truth, watched: &Watched) -> Result<(), String> {
                 real.generation, told.generation
             ));
         }
-        let unknown = told.outcome == Some(answers::Outcome::Unknown)
-            || is_rule_7_fault(real, told)
-            || is_rule_6_fault(real, told)
-            || is_rule_5_fault(real, told);
+        let unknown = told.outcome == Some(answers::Outcome::Unknown);
         if said(real.outcome).is_some_and(|right| told.outcome != Some(right)) && !unknown {
             return Err(format!(
                 "{}/{} ended {:?}, said {:?} by {:?}",
@@ -58,31 +55,6 @@ pub(super) fn outcomes(truth: &Truth, watched: &Watched) -> Result<(), String> {
         }
     }
     Ok(())
-}
-
-/// Rule 7 takes a round that told nobody anything for completed because members stayed. If
-/// nobody got it, their next claims show that: still null, or with the leader, offset and
-/// delay of the round before. To be dropped when the rule looks at them
-/// (`rule_7_overlooks_that_nobody_got_a_round`).
-pub(super) fn is_rule_7_fault(real: &TrueRound, told: &answers::RoundAnswer) -> bool {
-    let nothing = |m: &TrueMember| m.assigned.is_empty() && m.revoked.is_empty();
-    real.outcome == Outcome::Aborted
-        && real.members.values().all(nothing)
-        && told.settled_by == Some("generation rule 7")
-}
-
-/// Rule 5 measures the quiet after a record by the stamp of the next one, which another
-/// coordinator, with another clock, or after an outage, may have written.
-fn is_rule_5_fault(real: &TrueRound, told: &answers::RoundAnswer) -> bool {
-    real.outcome == Outcome::Aborted && told.settled_by == Some("generation rule 5")
-}
-
-/// Rule 6 takes a round for aborted when members come back without what they were told. One
-/// that was told nothing may have got it; its claim then carries what is left over of it.
-fn is_rule_6_fault(real: &TrueRound, told: &answers::RoundAnswer) -> bool {
-    let mut got = real.members.values().filter(|m| m.received_ms.is_some());
-    got.all(|m| m.assigned.is_empty() && m.revoked.is_empty())
-        && told.settled_by == Some("generation rule 6")
 }
 
 fn work(items: &[ItemAnswer]) -> Work {
@@ -132,11 +104,13 @@ pub(super) fn counters(truth: &Truth, watched: &Watched) -> Result<(), String> {
     for (_, count, outcome) in &watched.missing {
         *generations.entry(*outcome).or_default() += count;
     }
-    if counted.generations != generations {
-        return Err(format!(
-            "generations {:?}, settled {generations:?}",
-            counted.generations
-        ));
+    for (outcome, count) in &generations {
+        if counted.generations_of(*outcome) != *count {
+            return Err(format!(
+                "generations {:?}, settled {generations:?}",
+                counted.generations
+            ));
+        }
     }
     let (mut assigned, mut asked) = (Bounds::default(), Bounds::default());
     let completed = |round: &TrueRound| {
@@ -151,7 +125,7 @@ pub(super) fn counters(truth: &Truth, watched: &Watched) -> Result<(), String> {
         for (id, member) in &round.members {
             // An eager member that stayed is counted though it got nothing: no claim tells.
             let eager = round.version == 0 && member.applied_ms.is_none();
-            if eager || is_phantom(member, next, id) {
+            if eager {
                 assigned.add(&member.assigned, false);
             }
             if member.applied_ms.is_none() {
@@ -170,18 +144,6 @@ pub(super) fn counters(truth: &Truth, watched: &Watched) -> Result<(), String> {
     asked.hold("revocations", both(RevocationHow::Asked))?;
     dropped(truth).hold("drops", both(RevocationHow::Dropped))?;
     implied(truth).hold("stops of eager members", both(RevocationHow::Implied))
-}
-
-/// A member that had no claim, was handed work, did not get it and comes back without a
-/// claim is counted as one that took the work and dropped it. To be dropped when a null
-/// claim after a null claim proves neither (`a_late_newcomer_is_counted_twice`).
-pub(super) fn is_phantom(member: &TrueMember, next: Option<&TrueRound>, id: &str) -> bool {
-    let back = next.and_then(|next| next.members.get(id));
-    let cooperative = next.is_some_and(|next| next.version > 0);
-    cooperative
-        && member.applied_ms.is_none()
-        && member.claim.is_none()
-        && back.is_some_and(|back| back.claim.is_none())
 }
 
 /// What members stopped because they lost the coordinator. One that does not come back
@@ -210,13 +172,6 @@ fn dropped(truth: &Truth) -> Bounds {
         let (unsure, sure) = drop.items.iter().cloned().partition(doubtful);
         bounds.add(&sure, seen);
         bounds.add(&unsure, false);
-    }
-    for (round, next) in rounds.iter().zip(rounds.iter().skip(1)) {
-        for (id, member) in &round.members {
-            if is_phantom(member, Some(next), id) {
-                bounds.add(&member.assigned, false);
-            }
-        }
     }
     bounds
 }
