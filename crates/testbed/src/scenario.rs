@@ -33,7 +33,7 @@ mod unrest;
 
 use std::path::{Path, PathBuf};
 
-pub use accuracy::{Cell, How, Kind, Poll, accuracy, tables};
+pub use accuracy::{Cell, How, Kind, Poll, Range, accuracy, tables};
 pub use agent::{Agent, Reason, Recorder, Told};
 pub use compare::{Expected, compare_state};
 pub use episodes::compare_episodes;

@@ -46,7 +46,7 @@ pub enum How {
     Unmeasured,
 }
 
-/// From and to, both possible, in milliseconds; [`FAR`] where there is no end.
+/// From and to, both possible, in milliseconds; far away where there is no end.
 pub type Range = (i64, i64);
 
 /// Further than any instant or duration of a recording.
@@ -67,7 +67,7 @@ pub struct Cell {
     pub truth: Range,
     /// By how much the lines themselves may be off.
     pub slack_ms: i64,
-    /// Narrower than the interval that is told must not be wider than this.
+    /// What is told must not be wider than this.
     pub width_ms_max: Option<i64>,
 }
 

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{Compared, FAR, Kind, Range, Told, ended_ms, later, span};
-use crate::scenario::compare::{DATED_MS_MAX, FIRST_DATED_MS_MAX, number};
+use crate::scenario::compare::{FIRST_DATED_MS_MAX, number};
 use crate::truth::{ItemKind, Step, Stint, TruthGeneration, TruthMember, What, Work};
 
 impl Compared<'_> {
@@ -31,8 +31,9 @@ impl Compared<'_> {
         }
     }
 
-    /// A poll may have met the preparation or come before it: so the interval is one between
-    /// two polls that followed each other, from the question of one to the answer of the next.
+    /// The preparation began after one poll that did not see it was asked, and before the next
+    /// was answered: so the interval is no wider than that. It is put on the coordinator's
+    /// clock as a whole, so any two polls in a row that it touches may be those.
     fn join(
         &mut self,
         generation: &TruthGeneration,
@@ -47,12 +48,9 @@ impl Compared<'_> {
         let ended_ms = number(&round["join_ended"]).unwrap_or_default();
         let width = told.as_ref().map(|told| {
             let (early, late) = (ended_ms - told.range.1, ended_ms - told.range.0);
-            // Arrivals are put on the coordinator's clock, which takes off some ms.
             let pairs = self.polls.windows(2);
-            let around = pairs.filter(|pair| {
-                pair[0].0 <= early + DATED_MS_MAX && pair[1].1 >= late - DATED_MS_MAX
-            });
-            around.map(|pair| pair[1].1 - pair[0].0).min().unwrap_or(0)
+            let touched = pairs.filter(|pair| pair[0].0 <= late && pair[1].1 >= early);
+            touched.map(|pair| pair[1].1 - pair[0].0).max().unwrap_or(0)
         });
         self.add(Kind::Join, what, told, (truth, truth));
         if let Some(cell) = self.cells.last_mut() {
