@@ -30,8 +30,8 @@ enum Command {
     /// Derive everything again from a capture, as JSON lines
     #[command(after_help = "\
 The member `line` says what a line is: first the `capture`, then what changed
-(`settled` and `missing` generations, the group `created` or `deleted`, an input
-`caught_up`), last the `answers`.
+(`settled` and `missing` generations, rebalances `opened` and `closed`, the group
+`created` or `deleted`, an input `caught_up`), last the `episodes` and the `answers`.
 
 Example: evenkeel replay incident.evk.gz | jq 'select(.line == \"settled\")'")]
     Replay(ReplayArgs),

@@ -1,6 +1,7 @@
 //! The agent as a whole: captures derived again, the demo, and real clusters.
 #![allow(clippy::unwrap_used)]
 
+mod accuracy;
 mod cases;
 mod cli;
 mod demo;

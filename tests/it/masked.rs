@@ -1,5 +1,10 @@
 //! Every recorded scenario once more with its names masked: it derives the same, with the
 //! names replaced, and no name is left in anything that is kept, shown or said.
+//!
+//! On all captures: what is kept, a replay of it line by line, the log of every second input,
+//! every page at the end, and one page at every second input, taking turns. On the telling
+//! ones: every page at every input, and without the mask the same as on all, to prove that
+//! names would be there.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -21,7 +26,7 @@ use evenkeel_core::wire::config_record::ConfigKey;
 use serde_json::Value;
 use tokio::sync::watch;
 
-use crate::replays::{captures, lines};
+use crate::replays::{captures, is_telling, lines, turn};
 
 fn masked(mask: &NameMask, inputs: &[Input]) -> Vec<Input> {
     let mut inputs = inputs.to_vec();
@@ -112,8 +117,10 @@ impl Write for Log {
     }
 }
 
+const PATHS: [&str; 4] = ["/", "/metrics", "/readyz", "/api/v1/state"];
+
 /// What the metrics, the API and the page answer.
-fn answered(answers: Answers) -> Vec<(&'static str, String)> {
+fn answered(answers: Answers, paths: &[&'static str]) -> Vec<(&'static str, String)> {
     let now = answers.arrived.unwrap_or(ArrivalTime(0));
     let published = Published {
         groups: vec![Arc::new(answers)],
@@ -132,13 +139,13 @@ fn answered(answers: Answers) -> Vec<(&'static str, String)> {
         path,
         ..Ask::default()
     };
-    ["/", "/metrics", "/readyz", "/api/v1/state"]
-        .map(|path| (path, site.answer(get(path)).body))
-        .into()
+    let answer = |path: &&'static str| (*path, site.answer(get(path)).body);
+    paths.iter().map(answer).collect()
 }
 
-/// What the log, the metrics, the API and the page say from first to last.
-fn shown(inputs: &[Input]) -> Vec<(&'static str, String)> {
+/// What the log, the metrics, the API and the page say from first to last: at each input all,
+/// or at every second one the page whose turn it is.
+fn shown(inputs: &[Input], turn: Option<usize>) -> Vec<(&'static str, String)> {
     let log = Log::default();
     let writer = log.clone();
     let subscriber = tracing_subscriber::fmt()
@@ -150,13 +157,18 @@ fn shown(inputs: &[Input]) -> Vec<(&'static str, String)> {
     let group: Arc<str> = Arc::from("watched");
     let mut shown: BTreeMap<&'static str, String> = BTreeMap::new();
     tracing::subscriber::with_default(subscriber, || {
-        for input in inputs {
+        for (index, input) in inputs.iter().enumerate() {
             for change in engine.apply(input) {
                 words.change(&group, &engine, &change);
             }
+            let asked = match turn.filter(|_| index + 1 < inputs.len()) {
+                Some(turn) if turn.wrapping_add(index) % 2 == 1 => continue,
+                Some(turn) => &PATHS[turn.wrapping_add(index) / 2 % PATHS.len()..][..1],
+                None => &PATHS,
+            };
             let answers = engine.answers();
             words.answers(&group, &answers);
-            for (what, text) in answered(answers) {
+            for (what, text) in answered(answers, asked) {
                 shown.entry(what).or_default().push_str(&text);
             }
         }
@@ -190,10 +202,12 @@ fn every_capture_derives_the_same_and_holds_no_name() {
         for (line, derived) in plain.iter().zip(&derived_lines) {
             assert_eq!(line, derived, "{}", capture.display());
         }
-        let mut outputs = shown(&hidden);
+        let telling = is_telling(&capture);
+        let mut outputs = shown(&hidden, (!telling).then(|| turn(&capture)));
         outputs.push(("capture", text));
         outputs.push(("replay", String::from_utf8(derived).unwrap()));
-        for (what, text) in shown(&inputs) {
+        let without_mask = telling.then(|| shown(&inputs, Some(turn(&capture))));
+        for (what, text) in without_mask.unwrap_or_default() {
             if names.iter().any(|name| text.contains(name.as_str())) {
                 showing.insert(what);
             }

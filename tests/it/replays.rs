@@ -20,6 +20,36 @@ pub(crate) fn captures() -> Vec<PathBuf> {
     captures
 }
 
+/// The captures that tell the most for their length: what is heavy runs on these at every
+/// input.
+const TELLING: [&str; 6] = [
+    "assignment_not_taken",
+    "connector_changes-3.4.1-2.5.1",
+    "coordinator_away_follower",
+    "eager_departures",
+    "freeze_long",
+    "group_expired",
+];
+
+pub(crate) fn is_telling(capture: &Path) -> bool {
+    TELLING.contains(&&*name(capture))
+}
+
+/// The name of its scenario and releases.
+pub(crate) fn name(capture: &Path) -> String {
+    let name = capture.file_name().unwrap().to_string_lossy();
+    name.trim_end_matches(".evk.gz").to_owned()
+}
+
+/// A number for each capture, the same in every run: what is done to a part of the captures,
+/// or at a part of their inputs, takes turns by it.
+pub(crate) fn turn(capture: &Path) -> usize {
+    let letters = name(capture).into_bytes();
+    letters.iter().fold(7, |turn: usize, letter| {
+        turn.wrapping_mul(31).wrapping_add(usize::from(*letter))
+    })
+}
+
 fn replayed(capture: &Path, settle: bool) -> Vec<u8> {
     let mut out = Vec::new();
     replay(capture, settle, &mut out).unwrap();

@@ -3,6 +3,7 @@
 //! evenkeel runs as the program that users run, and is asked over HTTP: what it says is
 //! compared as JSON, so that no type of it can be wrong on both sides.
 
+mod accuracy;
 mod agent;
 mod brokers;
 mod changed;
@@ -32,6 +33,7 @@ mod unrest;
 
 use std::path::{Path, PathBuf};
 
+pub use accuracy::{Cell, How, Kind, Poll, Range, accuracy, tables};
 pub use agent::{Agent, Reason, Recorder, Told};
 pub use compare::{Expected, compare_state};
 pub use episodes::compare_episodes;

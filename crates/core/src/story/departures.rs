@@ -27,7 +27,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::answers::{DepartureAnswer, DepartureHow};
 use crate::facts::ids::Kind;
-use crate::facts::observation::{Claim, Member};
+use crate::facts::observation::{Claim, GroupSnapshot, Member};
 use crate::facts::time::EventTime;
 use crate::limits::{DEPARTURE_WINDOW_MS, DEPARTURES_OPEN_MAX};
 use crate::story::steps::Turn;
@@ -67,6 +67,8 @@ pub struct Departure {
     pub stopped: Option<EventTime>,
     /// Its session timeout.
     pub session_timeout_ms: i32,
+    /// How long the coordinator may have waited for the others once it was gone.
+    pub rebalance_timeout_ms: i32,
     /// Connectors and tasks it had.
     pub owned: (u32, u32),
     /// Whether it happened while the agent watched.
@@ -164,6 +166,11 @@ impl Departures {
             gone_by: turn.step.join_ended,
             stopped: verdict.stopped,
             session_timeout_ms: member.session_timeout_ms,
+            rebalance_timeout_ms: turn
+                .step
+                .before
+                .as_deref()
+                .map_or(0, GroupSnapshot::rebalance_timeout_ms_max),
             owned: (count(Kind::Connector), count(Kind::Task)),
             live: turn.step.live,
             successor: None,
@@ -298,9 +305,11 @@ impl Departure {
     #[must_use]
     pub fn answer(&self) -> DepartureAnswer {
         let session_ms = i64::from(self.session_timeout_ms);
-        // A member lives at most a session beyond its last heartbeat; how often it sends
-        // them no record says, but never less often than three times a session.
-        let died = (self.gone_by.plus_ms(-session_ms), self.gone_by);
+        let waited_ms = i64::from(self.rebalance_timeout_ms.max(0));
+        // It is missed a session after its last heartbeat. Then a join phase begins, of which
+        // only the end is recorded, and which waits for the others up to their timeout.
+        let since_ms = session_ms.saturating_add(waited_ms);
+        let died = (self.gone_by.plus_ms(-since_ms), self.gone_by);
         let silent = matches!(self.how, DepartureHow::Crashed);
         DepartureAnswer {
             worker: Arc::clone(&self.worker),

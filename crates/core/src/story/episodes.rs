@@ -286,8 +286,11 @@ impl Episode {
     }
 
     fn take(&mut self, turn: &Turn<'_>, causes: &Causes, sign: Sign) {
-        self.stretches.resume(sign, self.rests_from());
         let missing = turn.step.missing.map_or(0, |missing| missing.count);
+        // Polls saw the last join phase begin; the unrest began with the first.
+        let polled = sign.polled.filter(|_| missing == 0);
+        self.stretches
+            .resume(Sign { polled, ..sign }, self.rests_from());
         self.generations = self.generations.saturating_add(missing).saturating_add(1);
         if self.rounds.is_empty() {
             let before = i32::try_from(missing).unwrap_or(i32::MAX);

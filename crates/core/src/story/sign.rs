@@ -29,13 +29,13 @@ pub fn of(turn: &Turn<'_>, polled: Option<(EventTime, EventTime)>) -> Sign {
         let writer = leader.map_or("", |leader| &*leader.worker);
         Some(turn.placed(writer, at))
     });
-    let at = written
-        .chain(stops(turn, before.protocol == Some(Protocol::Eager)))
-        .chain(deadline)
-        .min();
+    let led_to_it = written.chain(stops(turn, false)).chain(deadline).min();
+    // Eager members who stay stop because the round has begun, some time ago.
+    let followed = stops(turn, before.protocol == Some(Protocol::Eager)).min();
+    let at = led_to_it.into_iter().chain(followed).min();
     Sign {
         at: at.unwrap_or(join_ended).min(join_ended),
-        dated: at.is_some(),
+        dated: led_to_it.is_some(),
         join_ended,
         polled,
     }

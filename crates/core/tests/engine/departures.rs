@@ -147,7 +147,7 @@ fn a_task_that_ignores_the_stop() {
            gen 2 completed worker_left a sync 0.1 stop - start -
            seen here of 2 start 0.4[0.1,0.42]
            left a graceful with 1+1
-           lost 2 open 0 reassigned=2 longest 5.5
+           lost 2 open 0 reassigned=2 longest 5.5+
          counted group_formed.completed=1 worker_left.completed=1 rebalances.group_formed=1 rebalances.worker_left=1 a.graceful=1 lost.connector.reassigned=1 lost.task.reassigned=1 sync=2 start=2 join.unmeasured=2",
     );
 }
@@ -171,7 +171,7 @@ fn cut_short() {
            gen 2 completed worker_lost a sync 0.1 stop - start -
            seen here of 2 start 0.4[0.1,0.42]
            left a cut_short with 1+1
-           lost 2 open 0 reassigned=2 longest 11.5
+           lost 2 open 0 reassigned=2 longest 11.5+
          counted group_formed.completed=1 worker_lost.completed=1 rebalances.group_formed=1 rebalances.worker_lost=1 a.cut_short=1 lost.connector.reassigned=1 lost.task.reassigned=1 sync=2 start=2 join.unmeasured=2",
     );
 }

@@ -14,9 +14,9 @@ use evenkeel_sim::world::BASE_MS;
 
 use crate::drive::{over_seeds, watch};
 use crate::hand;
-use matched::Matched;
 use evenkeel_sim::observer::ObserverSpec;
 use evenkeel_sim::rng::Rng;
+use matched::Matched;
 
 /// Watched from before the first worker came: everything is seen, and counted.
 fn from_the_start() -> ObserverSpec {
@@ -155,6 +155,8 @@ fn a_late_newcomer_is_counted_once() {
     let watched = watch(&world, from_the_start());
     assert!(world.truth().drops.is_empty());
     let revocations = watched.engine.answers().counters.revocations;
-    let dropped = revocations.keys().any(|(_, how)| *how == RevocationHow::Dropped);
+    let dropped = revocations
+        .keys()
+        .any(|(_, how)| *how == RevocationHow::Dropped);
     assert!(!dropped, "{revocations:?}");
 }

@@ -136,7 +136,7 @@ fn paired<'a>(
 
 /// The Scala coordinator (before 4.0) stamps a record when it appends it, after the line:
 /// on a busy machine that was seen to take 47 ms.
-fn stamped_ms_max(lines: &[Value]) -> i64 {
+pub(super) fn stamped_ms_max(lines: &[Value]) -> i64 {
     let broker = lines
         .iter()
         .find_map(|line| line.pointer("/header/kafka/broker"))

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use super::awaited::to_start;
 use super::{Episode, Sign};
 use crate::answers::{
-    DurationAnswer, LossEnd, LostAnswer, Outcome, Phase, PolledRound, WorkerPhases,
+    Bound, DurationAnswer, LossEnd, LostAnswer, Outcome, Phase, PolledRound, WorkerPhases,
 };
 use crate::facts::ids::{CONNECTOR_TASK, Protocol, WorkItem};
 use crate::facts::sets;
@@ -311,10 +311,18 @@ impl LostTally {
         for one in ended {
             let count = self.ended.entry(one.end).or_default();
             *count = count.saturating_add(1);
-            self.longest = self
-                .longest
-                .filter(|longest| longest.ms >= one.lasted.ms)
-                .or(Some(one.lasted));
+            let Some(known) = self.longest else {
+                self.longest = Some(one.lasted);
+                continue;
+            };
+            let ms = known.ms.max(one.lasted.ms);
+            // One that may have lasted longer than it is known to may be the longest.
+            let all_exact = [known.bound, one.lasted.bound] == [Bound::Exact; 2];
+            self.longest = Some(if all_exact {
+                DurationAnswer::exact(ms)
+            } else {
+                DurationAnswer::at_least(ms)
+            });
         }
     }
 

@@ -20,7 +20,11 @@ struct Counts(BTreeMap<(Kind, Option<answers::LossEnd>), (u64, u64)>);
 
 impl Counts {
     fn add(&mut self, item: &Item, end: Option<answers::LossEnd>, sure: bool) {
-        let kind = if item.is_connector() { Kind::Connector } else { Kind::Task };
+        let kind = if item.is_connector() {
+            Kind::Connector
+        } else {
+            Kind::Task
+        };
         let (least, most) = self.0.entry((kind, end)).or_default();
         *least += u64::from(sure);
         *most += 1;
@@ -30,7 +34,11 @@ impl Counts {
 /// What was counted is what happened.
 pub(super) fn ends(matched: &Matched<'_>, watched: &Watched) -> Result<(), String> {
     let counted = watched.engine.answers().counters.lost;
-    let begun: u64 = matched.episodes.iter().map(|episode| episode.lost.items).sum();
+    let begun: u64 = matched
+        .episodes
+        .iter()
+        .map(|episode| episode.lost.items)
+        .sum();
     let ended: u64 = counted.values().sum();
     let mut right = Counts::default();
     for loss in &matched.truth.losses {
@@ -67,7 +75,9 @@ pub(super) fn ends(matched: &Matched<'_>, watched: &Watched) -> Result<(), Strin
 /// The step in which a member of the record before is missed, or is back without a claim.
 fn missed<'a, 'b>(matched: &'b Matched<'a>, member: &str, from_ms: i64) -> Option<&'b Step<'a>> {
     matched.steps.iter().find(|step| {
-        let was = step.before.is_some_and(|before| before.members.contains_key(member));
+        let was = step
+            .before
+            .is_some_and(|before| before.members.contains_key(member));
         was && step.real.join_ended_ms >= from_ms && !step.real.members.contains_key(member)
     })
 }
@@ -80,14 +90,22 @@ fn lost(matched: &Matched<'_>, loss: &TrueLoss, right: &mut Counts) {
         }
         return;
     };
-    let had = step.before.and_then(|before| before.members.get(&loss.member));
+    let had = step
+        .before
+        .and_then(|before| before.members.get(&loss.member));
     let sure_it_had = had.is_some_and(|member| {
-        let claimed = member.claim.as_ref().is_some_and(|c| c.contains(&loss.item));
+        let claimed = member
+            .claim
+            .as_ref()
+            .is_some_and(|c| c.contains(&loss.item));
         claimed && !member.revoked.contains(&loss.item)
     });
     let recorded_ms = step.real.recorded_ms.unwrap();
     let over_before = loss.until_ms.is_some_and(|at| at <= recorded_ms)
-        && matches!(loss.ended, LossEnd::Reclaimed | LossEnd::Removed | LossEnd::GroupGone);
+        && matches!(
+            loss.ended,
+            LossEnd::Reclaimed | LossEnd::Removed | LossEnd::GroupGone
+        );
     let sure = sure_it_had && !over_before;
     let ends = maybe(loss);
     let several = ends.len() > 1 || !is_proven(matched, loss);

@@ -1,0 +1,187 @@
+//! Every time that is told of a recorded scenario lies where the logs say; how well they are
+//! known is kept in `docs/accuracy.md`.
+
+use std::fs;
+use std::path::Path;
+
+use evenkeel::commands::replay::replay;
+use evenkeel::read::capture::CaptureReader;
+use evenkeel_core::facts::input::InputKind;
+use evenkeel_core::facts::poll::PollAnswer;
+use evenkeel_testbed::scenario::{Cell, How, Kind, Poll, accuracy, tables};
+use evenkeel_testbed::truth::TruthLog;
+
+use crate::replays::{captures, lines};
+
+/// The polls of a recording that were answered.
+fn polls(capture: &Path) -> Vec<Poll> {
+    let inputs = CaptureReader::open(capture).unwrap().map(Result::unwrap);
+    inputs
+        .filter_map(|input| match input.kind {
+            InputKind::Polled(polled) => match polled.answer {
+                PollAnswer::Failed(_) => None,
+                _ => Some((polled.asked.0, input.at.0)),
+            },
+            _ => None,
+        })
+        .collect()
+}
+
+fn cells() -> (Vec<Cell>, usize) {
+    let mut cells = Vec::new();
+    let mut without = 0;
+    for capture in captures() {
+        let name = capture.file_name().unwrap().to_string_lossy();
+        let name = name.trim_end_matches(".evk.gz").to_owned();
+        let truth = capture.to_string_lossy().replace(".evk.gz", ".truth.json");
+        let truth: TruthLog = serde_json::from_str(&fs::read_to_string(truth).unwrap()).unwrap();
+        if truth.stints.is_empty() {
+            without += 1;
+            continue;
+        }
+        let mut out = Vec::new();
+        replay(&capture, true, &mut out).unwrap();
+        let polls = polls(&capture);
+        cells.extend(accuracy(&name, &lines(&out), (&truth, &polls)).unwrap());
+    }
+    (cells, without)
+}
+
+/// Where what is told is wrong, and why: `(kind, recording, what)` as in [`Cell`]. Another
+/// wrong cell fails the test, and so does one of these that is right.
+const KNOWN: [(Kind, &str, &str, &str); 6] = [
+    (
+        Kind::Join,
+        "coordinator_moved",
+        "generation 9",
+        "Arrivals of polls are put on the coordinator's clock with the delay of the fastest \
+         record since the coordinator moved, and that one took long. The truth lies in the \
+         interval of the polls as they arrived.",
+    ),
+    (
+        Kind::Join,
+        "delay_zero",
+        "generation 1",
+        "The same: until then only one record had been read, 0.2 s after it was written.",
+    ),
+    (
+        Kind::Active,
+        "clock_behind",
+        "generations 7 to 8",
+        "The end is the last start of the worker whose clock is behind, which is known to \
+         seconds only (see the start phase of generation 8); the active time does not say so.",
+    ),
+    (
+        Kind::Active,
+        "clock_behind",
+        "generations 11 to 12",
+        "The same.",
+    ),
+    (
+        Kind::Lost,
+        "clock_behind",
+        "generations 13 to 14",
+        "The beginning is a stop of the worker whose clock is behind, put on the coordinator's \
+         clock with a middle of what is possible, and yet told as exact.",
+    ),
+    (
+        Kind::Active,
+        "group_expired",
+        "generations 5 to 5",
+        "A worker that had not read the whole config topic stopped a task by itself and started \
+         it again after the round. No record told it to, so nobody waits for that start.",
+    ),
+];
+
+const HEAD: &str = "# How well times are known
+
+Every time that evenkeel tells of a recorded scenario (`tests/captures`), held against the truth beside it: what brokers, workers
+and the script logged. `tests/it/accuracy.rs` makes this file; a wrong value that is not listed at the end fails the build.
+
+The truth is an interval, too. A status is written between two lines of a worker's log; a first configuration record somewhere
+within the call that led to it; recordings without read-backs end it nowhere. A value is *wrong* if the interval that is told
+and that of the truth do not meet, with 20 ms for what a broker's line and its record differ (100 ms before Kafka 4.0, 250 ms for the
+first record of a group), or if the interval of a join is wider than from one poll to the answer of the next. So a wide truth
+proves little: its width is the last column.
+
+*Error*: how far the one number that is told (exact, or in an interval) is from the nearest that may be true. *Width*: of the
+intervals that are told. Both in milliseconds: median / 95 % / largest. *At least* and *at most* are one-sided, and no error is
+computed of them. *Unmeasured*: it happened, the logs show it, and evenkeel says that it does not know.
+
+What this says nothing of: networks (all is loopback), machines with more than two cores or less load (clusters ran on two, with
+tools beside them, so joins and starts are longer here than elsewhere), brokers whose clocks differ (all have the machine's), groups
+of more than five workers. Polls were made twice a second, as beside a leader. Recordings without stints in their truth are left out.
+
+";
+
+fn list_of_known(cells: &[Cell]) -> String {
+    let mut text = String::from("## Values that are wrong\n\n");
+    for (kind, recording, what, why) in KNOWN {
+        let found = cells.iter().find(|cell| is(cell, kind, recording, what));
+        text.push_str(&format!("- {}. {why}\n", found.unwrap()));
+    }
+    text
+}
+
+fn is(cell: &Cell, kind: Kind, recording: &str, what: &str) -> bool {
+    cell.is_wrong() && cell.kind == kind && cell.recording == recording && cell.what == what
+}
+
+/// As the other files that the code writes and the repository holds.
+#[track_caller]
+fn committed(path: &str, text: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        fs::write(&path, text).unwrap();
+    }
+    let found = fs::read_to_string(&path).unwrap_or_default();
+    let mut lines = found.lines().zip(text.lines());
+    let first = lines.find(|(found, made)| found != made);
+    assert!(
+        found == text,
+        "{} is out of date: run the tests with UPDATE_GOLDEN=1; first difference: {first:?}",
+        path.display()
+    );
+}
+
+#[test]
+fn every_time_is_where_the_logs_say() {
+    let (cells, without) = cells();
+    assert!(cells.len() > 2_000, "{}", cells.len());
+    assert!(without <= 7, "{without} recordings prove nothing");
+    let is_known = |cell: &&Cell| {
+        let mut known = KNOWN.iter();
+        known.any(|(kind, recording, what, _)| is(cell, *kind, recording, what))
+    };
+    let wrong: Vec<&Cell> = cells.iter().filter(|cell| cell.is_wrong()).collect();
+    let new: Vec<String> = wrong
+        .iter()
+        .filter(|cell| !is_known(cell))
+        .map(ToString::to_string)
+        .collect();
+    assert!(new.is_empty(), "{} wrong:\n{}", new.len(), new.join("\n"));
+    assert_eq!(wrong.len(), KNOWN.len(), "right, and still listed as wrong");
+    let text = format!("{HEAD}{}{}", tables(&cells), list_of_known(&cells));
+    committed("docs/accuracy.md", &text);
+}
+
+/// A comparison that cannot fail proves nothing: the same truth, moved by half a minute,
+/// makes wrong what has a bound.
+#[test]
+fn a_wrong_time_is_found() {
+    let (cells, _) = cells();
+    for kind in [Kind::Sync, Kind::Join, Kind::Start, Kind::Skew, Kind::Lost] {
+        let of_kind = || cells.iter().filter(|cell| cell.kind == kind).cloned();
+        let bounded = |cell: &Cell| matches!(cell.how, How::Exact | How::Bounded);
+        for mut cell in of_kind().filter(bounded) {
+            cell.truth = (cell.told.1 + 30_000, cell.told.1 + 30_000);
+            assert!(cell.is_wrong(), "{cell}");
+            cell.truth = (cell.told.0 - 30_000, cell.told.0 - 30_000);
+            assert!(cell.is_wrong(), "{cell}");
+        }
+        for mut cell in of_kind().filter(|cell| cell.how == How::AtLeast) {
+            cell.truth = (cell.told_ms - 30_000, cell.told_ms - 30_000);
+            assert!(cell.is_wrong(), "{cell}");
+        }
+    }
+}
