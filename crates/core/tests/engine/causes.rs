@@ -175,7 +175,7 @@ fn the_protocol_falls_and_rises() {
            worker_joined b from 2
            gen 2 completed protocol_changed b sync 0.1 stop - start -
            seen here of 2 start 0.4[0.2,0.42]
-         episode 3-3 settled 20..20.5 active 0.5[0.1,0.5] parked 0
+         episode 3-3 settled 20..20.5 active 0.1+ parked 0
            protocol_changed b from 3
            worker_gone b from 3
            gen 3 completed protocol_changed b sync 0.1 stop - start -
