@@ -223,6 +223,8 @@ fn member(
         worker: Arc::from(host),
         config_offset: None,
         claim: Claim::Unsaid,
+        received: None,
+        handed: assignment.map(mark),
         assigned: assignment
             .map(|a| items(&a.assigned, names))
             .unwrap_or_default(),
@@ -256,6 +258,9 @@ fn take_claim(
     names: &mut Names,
     problems: &mut Vec<DecodeError>,
 ) {
+    if let WireClaim::Held(held) = claim {
+        member.received = Some(mark(held));
+    }
     member.claim = match claim {
         WireClaim::Absent | WireClaim::Null => Claim::Nothing,
         WireClaim::ZeroLength => Claim::Items(Vec::new()),
@@ -265,6 +270,17 @@ fn take_claim(
             Claim::Unsaid
         }
     };
+}
+
+/// What tells one round's assignments from another's, as far as anything does: the leader, the
+/// config offset and the delay. A worker keeps these of what it received last
+/// (`ExtendedAssignment`), and its next claim carries them.
+fn mark(assignment: &Assignment<'_>) -> u64 {
+    let mut hasher = SipHasher13::new();
+    hasher.write(assignment.leader.as_bytes());
+    hasher.write_i64(assignment.config_offset);
+    hasher.write_i32(assignment.delay_ms);
+    hasher.finish()
 }
 
 /// D2: cooperative `claim − revoked + assigned`, eager `assigned`

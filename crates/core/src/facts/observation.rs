@@ -64,6 +64,13 @@ pub struct Member {
     pub config_offset: Option<i64>,
     /// What it said it owns when it joined.
     pub claim: Claim,
+    /// The mark of the assignment that it had received last when it joined: its claim still
+    /// carries leader, config offset and delay of that.
+    #[serde(default)]
+    pub received: Option<u64>,
+    /// The mark of the assignment that this record hands it.
+    #[serde(default)]
+    pub handed: Option<u64>,
     /// What the leader told it to start (cooperative) or to own (eager). Sorted.
     pub assigned: Vec<WorkItem>,
     /// What the leader told it to stop. Sorted.

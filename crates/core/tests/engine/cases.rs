@@ -133,7 +133,7 @@ fn o_09_deleted_while_a_worker_is_away() {
          deadline 70 lost
          counted completed=1
          finding stale_statuses c:8083
-         gen 215 completed by rule 7
+         gen 215 completed by rule 3
          stable 216 sessioned led by a
          a owns
          deadline 69.979 leftover

@@ -24,7 +24,8 @@
 //! The member `a` has id `a-1`, URL `http://a:8083/`; `a#2` is another process of the
 //! same worker. `host=192.0.2.7` is where it connects from, `type=consumer` among the
 //! words of a group or poll another type of group.
-//! `claim=none` is a null claim, `claim=-` an empty one. The first group
+//! `claim=none` is a null claim, `claim=-` an empty one; `missed` among a member's words says
+//! that it did not receive the round before, whose marks its claim would carry. The first group
 //! record that is at or after `live` is watched, those before are history.
 
 mod group;
@@ -140,6 +141,8 @@ struct Writer {
     next: [i64; 3],
     /// Topics that cannot be read: nothing is said of their ends.
     hidden: Vec<Topic>,
+    /// The rounds so far.
+    last: Vec<group::RoundSpec>,
 }
 
 impl Writer {
@@ -315,7 +318,7 @@ impl Writer {
 
     fn group(&mut self, at: i64, rest: &str) -> Step {
         let key = encode::group_metadata_key("cg").unwrap();
-        let value = group::value(at, rest);
+        let value = group::value(at, rest, &mut self.last);
         let mut step = self.record(Topic::Offsets, at, key, value);
         let stamped = rest
             .split_whitespace()

@@ -57,7 +57,7 @@ fn lost_until_the_delay_ends() {
          unassigned foo-1 lost since 20 of c
          deadline 320 lost
          counted completed=1
-         gen 8 completed by rule 7
+         gen 8 completed by rule 3
          stable 9 sessioned led by a
          a owns foo,foo-0
          c owns
@@ -108,7 +108,7 @@ fn new_until_it_is_really_taken() {
          5.3 group 2 sessioned a off=3 | a: claim=- add=foo,foo-0 | b: claim=none
          5.4 ends
          5.4 show
-         5.5 group 3 sessioned a off=3 | a: claim=- | b: claim=none
+         5.5 group 3 sessioned a off=3 | a: claim=- missed | b: claim=none
          5.6 ends
          5.6 show",
         "incarnation 1 from generation 1

@@ -227,16 +227,29 @@ pub(super) fn followed_by(member: &Member, next: &GroupSnapshot) -> Option<bool>
     let Claim::Items(claimed) = &present.claim else {
         return None;
     };
+    let by_mark = received(member, present);
     if !member.has_deltas() {
         // A fresh process that was told nothing still shows that it was told: its next
         // claim is an empty list where it had none at all.
-        return (member.claim == Claim::Nothing).then_some(true);
+        let fresh = (member.claim == Claim::Nothing).then_some(true);
+        return by_mark.or(fresh);
     }
     if sets::covers(claimed, &member.assigned) && sets::disjoint(claimed, &member.revoked) {
         return Some(true);
     }
     let ignored = claimed_before(member, claimed);
-    ignored.then_some(false)
+    by_mark.or(ignored.then_some(false))
+}
+
+/// Whether a member received what a record handed it, by what its next claim carries of the
+/// assignment that it received last. `None` where that could be of another round.
+fn received(member: &Member, next: &Member) -> Option<bool> {
+    let (handed, has) = (member.handed?, next.received?);
+    if has != handed {
+        return Some(false);
+    }
+    // It had one with the same mark before.
+    (member.received != Some(handed)).then_some(true)
 }
 
 /// Whether the claim is what it would be had the record never been.

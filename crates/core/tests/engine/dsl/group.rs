@@ -6,7 +6,7 @@ use evenkeel_core::wire::group_record::{GroupMetadata, Member};
 use super::BASE_MS;
 
 /// The value of a group record; `None` is a tombstone.
-pub(super) fn value(at: i64, rest: &str) -> Option<Vec<u8>> {
+pub(super) fn value(at: i64, rest: &str, last: &mut Vec<RoundSpec>) -> Option<Vec<u8>> {
     let mut parts = rest.split('|').map(str::trim);
     let head: Vec<&str> = parts.next().unwrap().split_whitespace().skip(1).collect();
     if head[0] == "gone" {
@@ -55,7 +55,7 @@ pub(super) fn value(at: i64, rest: &str) -> Option<Vec<u8>> {
                 member.id(),
                 client,
                 format!("/{}", member.host),
-                member.subscription(&spec),
+                member.subscription(&spec, last),
                 member.assignment(&spec),
             )
         })
@@ -82,10 +82,13 @@ pub(super) fn value(at: i64, rest: &str) -> Option<Vec<u8>> {
             .collect(),
     })
     .unwrap();
+    last.push(spec);
     Some(value)
 }
 
-struct RoundSpec {
+/// What all members of a round are handed.
+#[derive(Clone)]
+pub(super) struct RoundSpec {
     version: i16,
     leader: String,
     leader_url: String,
@@ -101,6 +104,8 @@ struct MemberSpec {
     /// What it had read of the config topic, where that is not what the round was made from.
     config_offset: Option<i64>,
     claim: Option<String>,
+    /// Whether it did not receive the round before.
+    missed: bool,
     add: String,
     rev: String,
 }
@@ -120,6 +125,7 @@ impl MemberSpec {
             host: field("host=").unwrap_or_else(|| "192.0.2.1".to_owned()),
             config_offset: field("off=").map(|offset| offset.parse().unwrap()),
             claim: field("claim="),
+            missed: rest.split_whitespace().any(|word| word == "missed"),
             add: field("add=").unwrap_or_default(),
             rev: field("rev=").unwrap_or_default(),
         }
@@ -129,18 +135,21 @@ impl MemberSpec {
         id_of(&self.name)
     }
 
-    fn subscription(&self, round: &RoundSpec) -> Vec<u8> {
+    /// A claim still carries what the worker was handed in the round before.
+    fn subscription(&self, round: &RoundSpec, last: &[RoundSpec]) -> Vec<u8> {
+        let back = if self.missed { 2 } else { 1 };
+        let received = last.iter().rev().nth(back - 1).unwrap_or(round);
         let claim = match self.claim.as_deref() {
             None | Some("none") => None,
             Some(items) => Some(AssignmentSpec {
                 version: round.version,
                 error: 0,
-                leader: &round.leader,
-                leader_url: &round.leader_url,
-                config_offset: round.config_offset,
+                leader: &received.leader,
+                leader_url: &received.leader_url,
+                config_offset: received.config_offset,
                 assigned: Some(list(items)),
                 revoked: Some(Vec::new()),
-                delay_ms: 0,
+                delay_ms: received.delay_ms,
             }),
         };
         encode::subscription(&SubscriptionSpec {

@@ -51,7 +51,7 @@ pub(super) fn answer(at: i64, rest: &str) -> Step {
         [state, protocol, ..] => {
             // The members' bytes are those of a record that says the same.
             let record = format!("group 1 {}", rest.split_once(state).unwrap().1.trim());
-            let value = group::value(at, &record).expect("a record");
+            let value = group::value(at, &record, &mut Vec::new()).expect("a record");
             let Ok(Decoded::Known(record)) = GroupMetadata::decode(&value) else {
                 panic!("a record of the scenario is readable");
             };
