@@ -170,8 +170,7 @@ impl std::fmt::Display for Cell {
 
 fn shown((from, to): Range) -> String {
     let end = |ms: i64| match ms {
-        ms if ms <= -FAR => "any".to_owned(),
-        ms if ms >= FAR => "any".to_owned(),
+        ms if ms.abs() > FAR / 2 => "any".to_owned(),
         ms => ms.to_string(),
     };
     format!("{} to {}", end(from), end(to))

@@ -45,7 +45,7 @@ const KINDS: [(Kind, &str, &str); 12] = [
     (
         Kind::Died,
         "Death of a worker that wrote nothing",
-        "The script's SIGKILL, told backwards from the instant at which the group was found to be without the worker.",
+        "The script's SIGKILL, told backwards from the instant at which the group was found to be without the worker. The one number is the middle of the interval.",
     ),
     (
         Kind::ActiveByLogs,
@@ -60,7 +60,7 @@ const KINDS: [(Kind, &str, &str); 12] = [
     (
         Kind::Parked,
         "Parked time",
-        "From the last start to the broker's line that it prepares the round that ends the delay.",
+        "From the last start to the end of the delay, between the instant that the record gives and the broker's line that it prepares the next round.",
     ),
     (
         Kind::Lost,
