@@ -55,7 +55,7 @@ fn cells() -> (Vec<Cell>, usize) {
 
 /// Where what is told is wrong, and why: `(kind, recording, what)` as in [`Cell`]. Another
 /// wrong cell fails the test, and so does one of these that is right.
-const KNOWN: [(Kind, &str, &str, &str); 6] = [
+const KNOWN: [(Kind, &str, &str, &str); 5] = [
     (
         Kind::Join,
         "coordinator_moved",
@@ -82,13 +82,6 @@ const KNOWN: [(Kind, &str, &str, &str); 6] = [
         "clock_behind",
         "generations 11 to 12",
         "The same.",
-    ),
-    (
-        Kind::Lost,
-        "clock_behind",
-        "generations 13 to 14",
-        "The beginning is a stop of the worker whose clock is behind, put on the coordinator's \
-         clock with a middle of what is possible, and yet told as exact.",
     ),
     (
         Kind::Active,
