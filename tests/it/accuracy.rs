@@ -97,8 +97,8 @@ const HEAD: &str = "# How well times are known
 Every time that evenkeel tells of a recorded scenario (`tests/captures`), held against the truth beside it: what brokers, workers
 and the script logged. `tests/it/accuracy.rs` makes this file; a wrong value that is not listed at the end fails the build.
 
-The truth is an interval, too. A status is written between two lines of a worker's log; a first configuration record somewhere
-within the call that led to it; recordings without read-backs end it nowhere. A value is *wrong* if the interval that is told
+The truth is an interval, too. A status is written between two lines of a worker's log, a configuration record somewhere
+within the call that led to it; where no read-back was logged the interval has no end. A value is *wrong* if the interval that is told
 and that of the truth do not meet, with 20 ms for what a broker's line and its record differ (100 ms before Kafka 4.0, 250 ms for the
 first record of a group), or if the interval of a join is wider than from one poll to the answer of the next. So a wide truth
 proves little: its width is the last column.
@@ -109,7 +109,9 @@ computed of them. *Unmeasured*: it happened, the logs show it, and evenkeel says
 
 What this says nothing of: networks (all is loopback), machines with more than two cores or less load (clusters ran on two, with
 tools beside them, so joins and starts are longer here than elsewhere), brokers whose clocks differ (all have the machine's), groups
-of more than five workers. Polls were made twice a second, as beside a leader. Recordings without stints in their truth are left out.
+of more than five workers, and phases of single workers, of which only the slowest is compared. Polls were made twice a second, as
+beside a leader. Recordings without stints in their truth are left out, and so are phases that the logs themselves do not tell:
+a member that applied nothing, a stop that the worker gave up waiting for.
 
 ";
 
