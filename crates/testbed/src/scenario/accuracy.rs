@@ -114,7 +114,7 @@ pub fn accuracy(
     };
     let workers = release("workers").parse::<Version>();
     let mut compared = Compared {
-        tells_before_start: workers.is_ok_and(|workers| !workers.at_least(3, 0)),
+        tells_before_start: workers.is_ok_and(|workers| !workers.at_least(2, 8)),
         recording,
         releases: format!("{} / {}", release("broker"), release("workers")),
         truth,

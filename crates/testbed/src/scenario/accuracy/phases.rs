@@ -118,7 +118,8 @@ impl Compared<'_> {
 
     /// Between which instants RUNNING, or FAILED, was written, by the worker's clock: after
     /// the start of the fixture ended, and before it was read back, where that was logged.
-    /// Tasks of Connect 2.5.1 write RUNNING before they are started (`WorkerTask.doRun`).
+    /// Tasks of Connect 2.5.1 write RUNNING before they are started, those of 2.8.2 after it
+    /// (`WorkerTask.doRun`).
     fn running(&self, stint: &Stint) -> Option<Range> {
         let asked_ms = stint.start_asked_ms?;
         // A connector that is resumed starts within its stint once more.
