@@ -121,7 +121,9 @@ impl Losses {
             let stopped = turn
                 .statuses
                 .stopped(*item, &owner.worker, generation, &turn.life_before())
-                .map(|at| turn.placed(&owner.worker, at));
+                .map(|at| turn.placed(&owner.worker, at))
+                // A clock that is off is known in an interval only.
+                .filter(|_| turn.skews.of(&owner.worker).ms() == 0);
             self.open.insert(
                 *item,
                 Loss {

@@ -114,7 +114,7 @@ pub fn accuracy(
     };
     let workers = release("workers").parse::<Version>();
     let mut compared = Compared {
-        tells_before_start: workers.is_ok_and(|workers| !workers.at_least(3, 0)),
+        tells_before_start: workers.is_ok_and(|workers| !workers.at_least(2, 8)),
         recording,
         releases: format!("{} / {}", release("broker"), release("workers")),
         truth,
@@ -170,8 +170,7 @@ impl std::fmt::Display for Cell {
 
 fn shown((from, to): Range) -> String {
     let end = |ms: i64| match ms {
-        ms if ms <= -FAR => "any".to_owned(),
-        ms if ms >= FAR => "any".to_owned(),
+        ms if ms.abs() > FAR / 2 => "any".to_owned(),
         ms => ms.to_string(),
     };
     format!("{} to {}", end(from), end(to))

@@ -118,7 +118,8 @@ impl Compared<'_> {
 
     /// Between which instants RUNNING, or FAILED, was written, by the worker's clock: after
     /// the start of the fixture ended, and before it was read back, where that was logged.
-    /// Tasks of Connect 2.5.1 write RUNNING before they are started (`WorkerTask.doRun`).
+    /// Tasks of Connect 2.5.1 write RUNNING before they are started, those of 2.8.2 after it
+    /// (`WorkerTask.doRun`).
     fn running(&self, stint: &Stint) -> Option<Range> {
         let asked_ms = stint.start_asked_ms?;
         // A connector that is resumed starts within its stint once more.
@@ -219,9 +220,9 @@ impl Compared<'_> {
     }
 
     /// Where the first sign of a round in the logs lies, which is a configuration that was
-    /// written or a first stop: no earlier than the script's first call since the round
-    /// before (or the end of its join phase, where nothing was called), no later than the
-    /// first stop of somebody who left or who stopped before the join.
+    /// written or a first stop: no earlier than the script's first call since the join phase
+    /// before, no later than the first stop of somebody who left or who stopped before the
+    /// join.
     pub(super) fn first_sign(&self, before: &TruthGeneration, now: &TruthGeneration) -> Range {
         let ended = now.join_end_ms;
         let window = before.join_end_ms..ended;
@@ -235,6 +236,7 @@ impl Compared<'_> {
         let mut stops: Vec<&Stint> = staying
             .flat_map(|member| self.own_stops(before, now, member))
             .collect();
+        let anew = !stops.is_empty();
         for old in before.members.iter().filter(|old| !stays(old)) {
             let own = self.truth.stints.iter().filter(|stint| {
                 let skew_ms = self.skew_ms(&stint.worker);
@@ -250,8 +252,9 @@ impl Compared<'_> {
             first = first.min(stop.0);
             latest = latest.min(stop.1);
         }
-        let earliest = asked_ms.unwrap_or(before.join_end_ms);
-        (earliest.min(first), latest)
+        // Who called nothing may have let a connector write tasks by itself; then they stop.
+        let unasked_ms = if anew { before.join_end_ms } else { first };
+        (asked_ms.unwrap_or(unasked_ms).min(first), latest)
     }
 }
 

@@ -78,6 +78,12 @@ impl Compared<'_> {
                 continue;
             }
             let next_begins = self.begins(first + index + 1)?;
+            // Workers count the delay from when they got the assignment, and nothing is logged
+            // between its end and the join: what comes after the record's own end of it may be
+            // either.
+            let delays = round.members.iter().filter_map(|member| member.delay_ms);
+            let due_ms = at + delays.max().unwrap_or(0);
+            let next_begins = (next_begins.0.min(due_ms), next_begins.1);
             let rest = span(done, next_begins);
             if rest.1 == 0 {
                 continue;

@@ -1,7 +1,6 @@
 //! The comparison as tables: one a kind of time, a row the releases of a recording.
 
 use std::collections::BTreeSet;
-use std::fmt::Write;
 
 use super::{Cell, FAR, How, Kind};
 
@@ -45,7 +44,7 @@ const KINDS: [(Kind, &str, &str); 12] = [
     (
         Kind::Died,
         "Death of a worker that wrote nothing",
-        "The script's SIGKILL, told backwards from the instant at which the group was found to be without the worker.",
+        "The script's SIGKILL, told backwards from the instant at which the group was found to be without the worker. The one number is the middle of the interval.",
     ),
     (
         Kind::ActiveByLogs,
@@ -60,7 +59,7 @@ const KINDS: [(Kind, &str, &str); 12] = [
     (
         Kind::Parked,
         "Parked time",
-        "From the last start to the broker's line that it prepares the round that ends the delay.",
+        "From the last start to the end of the delay, between the instant that the record gives and the broker's line that it prepares the next round.",
     ),
     (
         Kind::Lost,
@@ -74,7 +73,7 @@ pub fn tables(cells: &[Cell]) -> String {
     let mut text = String::new();
     for (kind, heading, truth) in KINDS {
         let of_kind: Vec<&Cell> = cells.iter().filter(|cell| cell.kind == kind).collect();
-        let _ = writeln!(text, "## {heading}\n\n{truth}\n");
+        text.push_str(&format!("## {heading}\n\n{truth}\n\n"));
         text.push_str(HEAD);
         let releases: BTreeSet<&str> = of_kind.iter().map(|cell| &*cell.releases).collect();
         for release in &releases {
@@ -104,9 +103,8 @@ fn row(text: &mut String, name: &str, cells: &[&Cell]) {
     let widths = distribution(bounded.map(|cell| cell.told.1 - cell.told.0));
     let known = measured().filter(|cell| cell.truth.1 < FAR / 2);
     let truths = distribution(known.map(|cell| cell.truth.1 - cell.truth.0));
-    let _ = writeln!(
-        text,
-        "| {name} | {} | {} | {} | {} | {} | {} | {} | {wrong} | {errors} | {widths} | {truths} |",
+    text.push_str(&format!(
+        "| {name} | {} | {} | {} | {} | {} | {} | {} | {wrong} | {errors} | {widths} | {truths} |\n",
         recordings.len(),
         cells.len(),
         count(How::Exact),
@@ -114,7 +112,7 @@ fn row(text: &mut String, name: &str, cells: &[&Cell]) {
         count(How::AtLeast),
         count(How::AtMost),
         count(How::Unmeasured),
-    );
+    ));
 }
 
 /// Median, 95 % and the largest.
