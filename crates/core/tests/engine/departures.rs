@@ -191,7 +191,7 @@ fn frozen_and_back() {
            gen 1 completed group_formed - sync 0.1 stop - start -
            seen here of 1 start 0.3[0,0.32]
          episode 2-3 settled 29.9..40 active 0.2+ parked 9.9-
-           worker_unresponsive c from 3
+           worker_unresponsive c from 2
            gen 2 completed worker_unresponsive c sync 0.1 stop - start -
            gen 3 open worker_unresponsive c sync 0.1 stop - start -
            left c unresponsive with 0+1 back in 3

@@ -2,8 +2,9 @@
 //! written down goes on the same, and sidecars agree.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use evenkeel_core::answers::RoundAnswer;
+use evenkeel_core::answers::{EpisodeAnswer, RoundAnswer};
 use evenkeel_core::engine::{Engine, State};
 use evenkeel_core::facts::time::EventTime;
 use evenkeel_sim::observer::ObserverSpec;
@@ -138,4 +139,70 @@ fn sidecars_settle_the_same() {
         }
         Ok(())
     });
+}
+
+/// An episode but for what the sidecar itself saw.
+fn told(episode: &EpisodeAnswer) -> String {
+    let mut episode = serde_json::to_value(episode).unwrap();
+    episode.as_object_mut().unwrap().remove("polled");
+    episode.to_string()
+}
+
+/// Sidecars that read the same log tell the same episodes, whenever they came.
+#[test]
+fn sidecars_tell_the_same_episodes() {
+    over_seeds(30, |world| {
+        let seed = world.plan().seed;
+        let mut rng = Rng::new(seed);
+        let end_ms = world.plan().end_ms;
+        let specs = [
+            ObserverSpec {
+                after_ms: 1_300_000,
+                ..ObserverSpec::default()
+            },
+            ObserverSpec {
+                start_ms: rng.between(1, end_ms / 2),
+                poll_ms: Some(500),
+                lag_ms: (1, 2_500),
+                doubled: 20,
+                after_ms: 1_300_000,
+                seed,
+                ..ObserverSpec::default()
+            },
+            ObserverSpec {
+                start_ms: rng.between(end_ms / 2, end_ms),
+                poll_ms: None,
+                skew_ms: rng.between(-5_000, 5_000),
+                after_ms: 1_300_000,
+                seed: seed + 1,
+                ..ObserverSpec::default()
+            },
+        ];
+        let all = specs.map(|spec| watch(world, spec).episodes());
+        let whole = |episode: &&Arc<EpisodeAnswer>| episode.whole;
+        let [first, second, third] = all.each_ref().map(|episodes| {
+            let whole = episodes.iter().filter(whole);
+            whole.map(|episode| told(episode)).collect::<Vec<_>>()
+        });
+        for other in [&second, &third] {
+            if first.len() != other.len() {
+                return Err(format!("{} and {} episodes", first.len(), other.len()));
+            }
+            for (one, other) in first.iter().zip(other) {
+                if one != other {
+                    return Err(difference(one, other));
+                }
+            }
+        }
+        Ok(())
+    });
+}
+
+/// Where two texts part.
+fn difference(one: &str, other: &str) -> String {
+    let same = one.chars().zip(other.chars()).take_while(|(a, b)| a == b).count();
+    let from = same.saturating_sub(60);
+    let part = |text: &str| text.chars().skip(from).take(160).collect::<String>();
+    let id = one.find("\"id\"").map(|at| one[at..].chars().take(30).collect::<String>());
+    format!("{id:?}: {} | {}", part(one), part(other))
 }
