@@ -131,7 +131,7 @@ impl State {
             skews: &story.skews,
             switches: story.switches,
         };
-        let phases = story.episodes.finish_round(&show);
+        let phases = story.episodes.finish_round(&show, step.join_ended);
         let opens = story.episodes.open().is_none();
         let left = moves
             .left

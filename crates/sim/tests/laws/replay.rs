@@ -4,6 +4,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use evenkeel_core::answers::{EpisodeAnswer, RoundAnswer};
 use evenkeel_core::engine::{Engine, State};
 use evenkeel_core::facts::time::EventTime;
@@ -142,10 +144,10 @@ fn sidecars_settle_the_same() {
 }
 
 /// An episode but for what the sidecar itself saw.
-fn told(episode: &EpisodeAnswer) -> String {
+fn told(episode: &EpisodeAnswer) -> Value {
     let mut episode = serde_json::to_value(episode).unwrap();
     episode.as_object_mut().unwrap().remove("polled");
-    episode.to_string()
+    episode
 }
 
 /// Sidecars that read the same log tell the same episodes, whenever they came.
@@ -185,24 +187,36 @@ fn sidecars_tell_the_same_episodes() {
             whole.map(|episode| told(episode)).collect::<Vec<_>>()
         });
         for other in [&second, &third] {
+            for (one, other) in first.iter().zip(other) {
+                let mut differences = Vec::new();
+                difference(one, other, "", &mut differences);
+                if !differences.is_empty() {
+                    return Err(format!("{}: {}", one["id"], differences.join(", ")));
+                }
+            }
             if first.len() != other.len() {
                 return Err(format!("{} and {} episodes", first.len(), other.len()));
-            }
-            for (one, other) in first.iter().zip(other) {
-                if one != other {
-                    return Err(difference(one, other));
-                }
             }
         }
         Ok(())
     });
 }
 
-/// Where two texts part.
-fn difference(one: &str, other: &str) -> String {
-    let same = one.chars().zip(other.chars()).take_while(|(a, b)| a == b).count();
-    let from = same.saturating_sub(60);
-    let part = |text: &str| text.chars().skip(from).take(160).collect::<String>();
-    let id = one.find("\"id\"").map(|at| one[at..].chars().take(30).collect::<String>());
-    format!("{id:?}: {} | {}", part(one), part(other))
+/// Which parts of an episode differ, each with both values.
+fn difference(one: &Value, other: &Value, path: &str, out: &mut Vec<String>) {
+    match (one, other) {
+        (Value::Object(one), Value::Object(other)) if one.len() == other.len() => {
+            for (key, value) in one {
+                let theirs = other.get(key).unwrap_or(&Value::Null);
+                difference(value, theirs, &format!("{path}.{key}"), out);
+            }
+        }
+        (Value::Array(one), Value::Array(other)) if one.len() == other.len() => {
+            for (at, (mine, theirs)) in one.iter().zip(other).enumerate() {
+                difference(mine, theirs, &format!("{path}[{at}]"), out);
+            }
+        }
+        _ if one != other => out.push(format!("{path}: {one} and {other}")),
+        _ => {}
+    }
 }

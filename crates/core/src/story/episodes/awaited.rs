@@ -26,7 +26,15 @@ pub(super) struct Awaited {
     /// Connectors that are new and have no tasks yet.
     created: BTreeSet<ConnectorId>,
     /// When what was waited for was done.
-    moves: Vec<EventTime>,
+    moves: Vec<Move>,
+}
+
+/// Something that was waited for was done.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Move {
+    item: WorkItem,
+    worker: Arc<str>,
+    at: EventTime,
 }
 
 /// An item that a worker was told to start.
@@ -43,7 +51,15 @@ struct Start {
 
 impl Awaited {
     pub(super) fn take(&mut self, turn: &Turn<'_>) {
-        self.moves.clear();
+        // Whoever reads the history finds at once what was done only after this record, by a
+        // worker that still has it: it is waited for like what is not read yet.
+        let recorded = turn.step.recorded;
+        self.moves.retain(|done| {
+            let has = |member: &Arc<Member>| {
+                member.worker == done.worker && sets::contains(&member.told, done.item)
+            };
+            done.at > recorded && turn.now().iter().any(has)
+        });
         if turn.on(StoryRule::Episode(5)) {
             for change in turn.changes() {
                 match change.what {
@@ -111,8 +127,9 @@ impl Awaited {
         };
         let started = statuses.started(item, &start.worker, start.generation, &life);
         if let Some(at) = started {
-            self.moves
-                .push(skews.corrected(&start.worker, at, start.recorded));
+            let at = skews.corrected(&start.worker, at, start.recorded);
+            let worker = Arc::clone(&start.worker);
+            self.moves.push(Move { item, worker, at });
             self.starts.remove(&item);
         }
     }
@@ -125,14 +142,15 @@ impl Awaited {
     pub(super) fn last(&self) -> EventTime {
         self.moves
             .iter()
-            .copied()
+            .map(|done| done.at)
             .max()
             .unwrap_or(EventTime(i64::MIN))
     }
 
     /// When nothing had moved for too long; `None` while that cannot be said.
     pub(super) fn stuck(&self, scheduled: EventTime) -> Option<EventTime> {
-        Some(stuck_after(self.moves.clone(), scheduled))
+        let moves = self.moves.iter().map(|done| done.at);
+        Some(stuck_after(moves.collect(), scheduled))
     }
 }
 
