@@ -94,7 +94,6 @@ impl State {
                 .map_or(i64::MIN, |before| before.offset),
         );
         let (outcome, applied) = self.proof_of(step);
-        self.learn_clocks(step);
         let polled = self.polled_start(step);
         let statuses_known = !self.progress.of(Topic::Status).is_beyond_reach();
         let config_known = !self.progress.of(Topic::Config).is_beyond_reach();
@@ -103,6 +102,13 @@ impl State {
             polled,
         );
         self.run_timers(sign.at, step.join_ended);
+        // Where nothing is unread the timers ran before this record was there: what it tells of
+        // clocks is not known to them.
+        self.learn_clocks(step);
+        let sign = sign::of(
+            &self.turn(step, outcome, &applied, statuses_known, config_known),
+            polled,
+        );
         let Self {
             story,
             configured,
