@@ -97,14 +97,13 @@ impl State {
         let polled = self.polled_start(step);
         let statuses_known = !self.progress.of(Topic::Status).is_beyond_reach();
         let config_known = !self.progress.of(Topic::Config).is_beyond_reach();
-        let sign = sign::of(
-            &self.turn(step, outcome, &applied, statuses_known, config_known),
-            polled,
-        );
-        self.run_timers(sign.at, step.join_ended);
+        self.learn_starts(step);
+        // Without this record all that was over before it was written is known to be over.
+        let before = step.recorded.plus_ms(-1);
+        self.run_timers(before, before);
         // Where nothing is unread the timers ran before this record was there: what it tells of
         // clocks is not known to them.
-        self.learn_clocks(step);
+        self.learn_stops(step);
         let sign = sign::of(
             &self.turn(step, outcome, &applied, statuses_known, config_known),
             polled,

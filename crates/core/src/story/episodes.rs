@@ -9,7 +9,7 @@
 //!
 //! It closes
 //! 6. *settled*, at the instant at which the last of these was done, if that is before the
-//!    first sign of the next round;
+//!    next record was written: a first sign of it, such as a stop, is known only with it;
 //! 7. *unresolved*, when something is pending, nothing is scheduled, and nothing moved for
 //!    `limits::UNRESOLVED_MS`;
 //! 8. *group_gone*, with a record without members, or when the group is deleted.

@@ -67,9 +67,33 @@ impl State {
         }
     }
 
-    /// Pairs of instants whose order is known: what a step's first record told, and what was
-    /// written before its second.
-    pub(super) fn learn_clocks(&mut self, step: &Step) {
+    /// What the step's first record told to start was started after it. An agent that was
+    /// there learned that at once.
+    pub(super) fn learn_starts(&mut self, step: &Step) {
+        let Some(before) = step.before.as_deref() else {
+            return;
+        };
+        let Story {
+            statuses, skews, ..
+        } = &mut self.story;
+        let known = skews.clone();
+        let life = step.life_before(&known);
+        for old in &before.members {
+            if before.shares_worker(&old.worker) {
+                continue;
+            }
+            let started = old.assigned.iter();
+            let started = started
+                .filter_map(|item| statuses.started(*item, &old.worker, before.generation, &life))
+                .min();
+            if let Some(at) = started {
+                skews.started(&old.worker, at, before.recorded);
+            }
+        }
+    }
+
+    /// What was to stop was stopped before the join phase of the step's second record ended.
+    pub(super) fn learn_stops(&mut self, step: &Step) {
         let Some(before) = step.before.as_deref() else {
             return;
         };
@@ -82,13 +106,6 @@ impl State {
         for old in &before.members {
             if before.shares_worker(&old.worker) {
                 continue;
-            }
-            let started = old.assigned.iter();
-            let started = started
-                .filter_map(|item| statuses.started(*item, &old.worker, before.generation, &life))
-                .min();
-            if let Some(at) = started {
-                skews.started(&old.worker, at, before.recorded);
             }
             let revoked = old.revoked.iter();
             let revoked = revoked
