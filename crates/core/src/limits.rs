@@ -78,7 +78,7 @@ pub const TASKS_MAX: i32 = 100_000;
 pub const CONFIG_CHANGES_MAX: usize = 4096;
 
 /// Statuses remembered of one item: a move takes two, a restart three.
-pub const STATUSES_PER_ITEM_MAX: usize = 8;
+pub const STATUSES_PER_ITEM_MAX: usize = 64;
 
 /// Items whose status was deleted, remembered until this many others were.
 pub const DESTROYED_MAX: usize = 1000;

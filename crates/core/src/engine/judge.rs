@@ -81,7 +81,7 @@ impl State {
         if self.story.steps.is_empty() {
             self.take_took(i64::MAX);
             if let Some(until) = self.quiet_until() {
-                self.run_timers(until, until);
+                self.run_timers(until);
             }
         }
         self.count_verdicts();
@@ -94,15 +94,20 @@ impl State {
                 .map_or(i64::MIN, |before| before.offset),
         );
         let (outcome, applied) = self.proof_of(step);
-        self.learn_clocks(step);
         let polled = self.polled_start(step);
         let statuses_known = !self.progress.of(Topic::Status).is_beyond_reach();
         let config_known = !self.progress.of(Topic::Config).is_beyond_reach();
+        self.learn_starts(step);
+        // Without this record all that was over before it was written is known to be over.
+        let before = step.recorded.plus_ms(-1);
+        self.run_timers(before);
+        // Where nothing is unread the timers ran before this record was there: what it tells of
+        // clocks is not known to them.
+        self.learn_stops(step);
         let sign = sign::of(
             &self.turn(step, outcome, &applied, statuses_known, config_known),
             polled,
         );
-        self.run_timers(sign.at, step.join_ended);
         let Self {
             story,
             configured,
@@ -131,7 +136,7 @@ impl State {
             skews: &story.skews,
             switches: story.switches,
         };
-        let phases = story.episodes.finish_round(&show);
+        let phases = story.episodes.finish_round(&show, step.join_ended);
         let opens = story.episodes.open().is_none();
         let left = moves
             .left
@@ -209,13 +214,17 @@ impl State {
 
     /// What members took of records up to this offset, whose steps are judged.
     fn take_took(&mut self, up_to: i64) {
-        while let Some(took) = self.story.took.front() {
-            if took.offset > up_to {
-                break;
+        // Rounds are proven in any order.
+        let mut due: Vec<Took> = Vec::new();
+        self.story.took.retain(|took| {
+            let is_due = took.offset <= up_to;
+            if is_due {
+                due.push(took.clone());
             }
-            let Some(took) = self.story.took.pop_front() else {
-                break;
-            };
+            !is_due
+        });
+        due.sort_by_key(|took| took.offset);
+        for took in due {
             let switches = self.story.switches;
             let ended = self
                 .story
@@ -226,12 +235,11 @@ impl State {
         }
     }
 
-    /// Timers fire at their event time: the episode's up to the first sign of what follows,
-    /// those of departures up to the end of its join phase.
-    fn run_timers(&mut self, sign: EventTime, joined: EventTime) {
-        self.close_episode(|episodes, show| episodes.close_by(sign, show));
+    /// Timers fire at their event time, up to an instant at which no older record is unread.
+    fn run_timers(&mut self, until: EventTime) {
+        self.close_episode(|episodes, show| episodes.close_by(until, show));
         let on = self.story.switches.on(StoryRule::Loss(6));
-        let ended = self.story.losses.expire(joined, on);
+        let ended = self.story.losses.expire(until, on);
         if !ended.is_empty() {
             self.story.episodes.ended(&ended);
             let deleted = self.group.deleted;
@@ -241,7 +249,7 @@ impl State {
         let settled = self
             .story
             .departures
-            .expire(joined, |member| losses.is_lost_of(member));
+            .expire(until, |member| losses.is_lost_of(member));
         for departed in settled {
             self.departure_settled(&departed);
         }

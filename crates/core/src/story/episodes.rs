@@ -9,7 +9,7 @@
 //!
 //! It closes
 //! 6. *settled*, at the instant at which the last of these was done, if that is before the
-//!    first sign of the next round;
+//!    next record was written: a first sign of it, such as a stop, is known only with it;
 //! 7. *unresolved*, when something is pending, nothing is scheduled, and nothing moved for
 //!    `limits::UNRESOLVED_MS`;
 //! 8. *group_gone*, with a record without members, or when the group is deleted.
@@ -142,7 +142,7 @@ impl Episodes {
         show: &Shown<'_>,
     ) -> Option<Closed> {
         let mut episode = self.open.take()?;
-        let phases = episode.finish_round(show.statuses, show.skews, show.switches);
+        let phases = episode.finish_round(show.statuses, show.skews, show.switches, at);
         let answer = Arc::new(episode.answer(Some((at, outcome)), None));
         self.closed.push_back(Arc::clone(&answer));
         if self.closed.len() > EPISODES_SHOWN_MAX {
@@ -223,10 +223,11 @@ impl Episodes {
         }
     }
 
-    /// The round whose phases are known now: the newest, once something followed it.
-    pub fn finish_round(&mut self, show: &Shown<'_>) -> Vec<PhaseSeen> {
+    /// The round whose phases are known now: the newest, once something followed it, whose
+    /// join phase ended at this instant.
+    pub fn finish_round(&mut self, show: &Shown<'_>, until: EventTime) -> Vec<PhaseSeen> {
         match &mut self.open {
-            Some(episode) => episode.finish_round(show.statuses, show.skews, show.switches),
+            Some(episode) => episode.finish_round(show.statuses, show.skews, show.switches, until),
             None => Vec::new(),
         }
     }

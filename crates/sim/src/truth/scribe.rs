@@ -44,6 +44,8 @@ pub struct Scribe {
     prepare: Option<(i64, Vec<Trigger>)>,
     /// By slot: its newest member id.
     newest: BTreeMap<usize, String>,
+    /// What is configured.
+    work: Work,
     workers: BTreeMap<String, (usize, String)>,
 }
 
@@ -216,6 +218,9 @@ impl Scribe {
                 });
             }
         }
+        // Its owner was to stop it anyhow.
+        let work = self.work.clone();
+        self.end_losses(now, LossEnd::Removed, |item| !work.contains(item));
         let newer = self.newest.get(&who.slot).filter(|newest| *newest != id);
         let successor = newer.and_then(|newest| self.joined_ms(newest).zip(Some(newest)));
         let successor = successor.map(|(at, newest)| (newest.clone(), at));
@@ -325,6 +330,7 @@ impl Scribe {
 
     /// The configured work changed.
     pub fn configured(&mut self, now: i64, work: &Work) {
+        self.work.clone_from(work);
         self.end_losses(now, LossEnd::Removed, |item| !work.contains(item));
     }
 

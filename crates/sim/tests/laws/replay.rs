@@ -2,8 +2,11 @@
 //! written down goes on the same, and sidecars agree.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use evenkeel_core::answers::RoundAnswer;
+use serde_json::Value;
+
+use evenkeel_core::answers::{EpisodeAnswer, RoundAnswer};
 use evenkeel_core::engine::{Engine, State};
 use evenkeel_core::facts::time::EventTime;
 use evenkeel_sim::observer::ObserverSpec;
@@ -138,4 +141,93 @@ fn sidecars_settle_the_same() {
         }
         Ok(())
     });
+}
+
+/// An episode but for what the sidecar itself saw.
+fn told(episode: &EpisodeAnswer) -> Value {
+    let mut episode = serde_json::to_value(episode).unwrap();
+    episode.as_object_mut().unwrap().remove("polled");
+    episode
+}
+
+/// Sidecars that read the same log tell the same episodes, whenever they came.
+#[test]
+fn sidecars_tell_the_same_episodes() {
+    over_seeds(30, |world| {
+        let off_max: i64 = std::env::var("OFFMAX")
+            .ok()
+            .map_or(500, |t| t.parse().unwrap());
+        if world
+            .truth()
+            .clocks
+            .values()
+            .any(|c| c.skew_ms.abs() > off_max || !c.steps.is_empty())
+        {
+            return Ok(());
+        }
+        let seed = world.plan().seed;
+        let mut rng = Rng::new(seed);
+        let end_ms = world.plan().end_ms;
+        let specs = [
+            ObserverSpec {
+                after_ms: 1_300_000,
+                ..ObserverSpec::default()
+            },
+            ObserverSpec {
+                start_ms: rng.between(1, end_ms / 2),
+                poll_ms: Some(500),
+                lag_ms: (1, 2_500),
+                doubled: 20,
+                after_ms: 1_300_000,
+                seed,
+                ..ObserverSpec::default()
+            },
+            ObserverSpec {
+                start_ms: rng.between(end_ms / 2, end_ms),
+                poll_ms: None,
+                skew_ms: rng.between(-5_000, 5_000),
+                after_ms: 1_300_000,
+                seed: seed + 1,
+                ..ObserverSpec::default()
+            },
+        ];
+        let all = specs.map(|spec| watch(world, spec).episodes());
+        let whole = |episode: &&Arc<EpisodeAnswer>| episode.whole;
+        let [first, second, third] = all.each_ref().map(|episodes| {
+            let whole = episodes.iter().filter(whole);
+            whole.map(|episode| told(episode)).collect::<Vec<_>>()
+        });
+        for other in [&second, &third] {
+            for (one, other) in first.iter().zip(other) {
+                let mut differences = Vec::new();
+                difference(one, other, "", &mut differences);
+                if !differences.is_empty() {
+                    return Err(format!("{}: {}", one["id"], differences.join(", ")));
+                }
+            }
+            if first.len() != other.len() {
+                return Err(format!("{} and {} episodes", first.len(), other.len()));
+            }
+        }
+        Ok(())
+    });
+}
+
+/// Which parts of an episode differ, each with both values.
+fn difference(one: &Value, other: &Value, path: &str, out: &mut Vec<String>) {
+    match (one, other) {
+        (Value::Object(one), Value::Object(other)) if one.len() == other.len() => {
+            for (key, value) in one {
+                let theirs = other.get(key).unwrap_or(&Value::Null);
+                difference(value, theirs, &format!("{path}.{key}"), out);
+            }
+        }
+        (Value::Array(one), Value::Array(other)) if one.len() == other.len() => {
+            for (at, (mine, theirs)) in one.iter().zip(other).enumerate() {
+                difference(mine, theirs, &format!("{path}[{at}]"), out);
+            }
+        }
+        _ if one != other => out.push(format!("{path}: {one} and {other}")),
+        _ => {}
+    }
 }

@@ -2,8 +2,10 @@
 
 mod causes;
 mod departures;
+mod episodes;
 mod lost;
 mod matched;
+mod phases;
 mod rounds;
 mod state;
 
@@ -90,6 +92,41 @@ fn to_the_end() -> ObserverSpec {
         after_ms: 1_300_000,
         ..from_the_start()
     }
+}
+
+#[test]
+fn phases_lie_where_they_are_said_to() {
+    over_seeds(60, |world| {
+        let often = ObserverSpec {
+            poll_ms: Some(500),
+            ..from_the_start()
+        };
+        let watched = watch(world, often);
+        let matched = Matched::of(world, &watched)?;
+        phases::sync(&matched)?;
+        phases::skews(&matched, &watched)?;
+        phases::stops_and_starts(&matched)?;
+        phases::join(&matched)
+    });
+}
+
+#[test]
+fn episodes_are_over_when_nothing_is_pending() {
+    over_seeds(60, |world| {
+        let watched = watch(world, from_the_start());
+        let matched = Matched::of(world, &watched)?;
+        episodes::at_rest(&matched, &watched)?;
+        episodes::unresolved(&matched)?;
+        episodes::active(&matched)
+    });
+}
+
+#[test]
+fn counters_add_up_with_episodes() {
+    over_seeds(60, |world| {
+        let watched = watch(world, to_the_end());
+        episodes::counters(&Matched::of(world, &watched)?, &watched)
+    });
 }
 
 #[test]

@@ -67,9 +67,33 @@ impl State {
         }
     }
 
-    /// Pairs of instants whose order is known: what a step's first record told, and what was
-    /// written before its second.
-    pub(super) fn learn_clocks(&mut self, step: &Step) {
+    /// What the step's first record told to start was started after it. An agent that was
+    /// there learned that at once.
+    pub(super) fn learn_starts(&mut self, step: &Step) {
+        let Some(before) = step.before.as_deref() else {
+            return;
+        };
+        let Story {
+            statuses, skews, ..
+        } = &self.story;
+        let life = step.life_before(skews);
+        let mut started: Vec<(Arc<str>, EventTime)> = Vec::new();
+        for old in before.members.iter().filter(|old| !old.assigned.is_empty()) {
+            let worker = &old.worker;
+            let starts = old.assigned.iter();
+            let starts =
+                starts.filter_map(|item| statuses.started(*item, worker, before.generation, &life));
+            if !before.shares_worker(worker) {
+                started.extend(starts.min().map(|at| (Arc::clone(worker), at)));
+            }
+        }
+        for (worker, at) in started {
+            self.story.skews.started(&worker, at, before.recorded);
+        }
+    }
+
+    /// What was to stop was stopped before the join phase of the step's second record ended.
+    pub(super) fn learn_stops(&mut self, step: &Step) {
         let Some(before) = step.before.as_deref() else {
             return;
         };
@@ -79,27 +103,19 @@ impl State {
         let life = step.life_before(skews);
         let now = step.now.as_deref();
         let generation = before.generation;
-        let mut started: Vec<(Arc<str>, EventTime)> = Vec::new();
         let mut stopped: Vec<(Arc<str>, EventTime)> = Vec::new();
         for old in &before.members {
             let gone = now.is_none_or(|now| now.member(&old.id).is_none());
-            if !gone && !old.has_deltas() || before.shares_worker(&old.worker) {
+            if !gone && old.revoked.is_empty() || before.shares_worker(&old.worker) {
                 continue;
             }
             let worker = &old.worker;
-            let starts = old.assigned.iter();
-            let starts =
-                starts.filter_map(|item| statuses.started(*item, worker, generation, &life));
-            started.extend(starts.min().map(|at| (Arc::clone(worker), at)));
             let revoked = old.revoked.iter();
             let revoked =
                 revoked.filter_map(|item| statuses.stopped_by(*item, worker, generation, &life));
             let left = old.told.iter().filter(|_| gone);
             let left = left.filter_map(|item| statuses.stopped(*item, worker, generation, &life));
             stopped.extend(revoked.chain(left).max().map(|at| (Arc::clone(worker), at)));
-        }
-        for (worker, at) in started {
-            self.story.skews.started(&worker, at, before.recorded);
         }
         for (worker, at) in stopped {
             self.story.skews.stopped(&worker, at, step.join_ended);

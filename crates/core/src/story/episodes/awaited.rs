@@ -26,7 +26,15 @@ pub(super) struct Awaited {
     /// Connectors that are new and have no tasks yet.
     created: BTreeSet<ConnectorId>,
     /// When what was waited for was done.
-    moves: Vec<EventTime>,
+    moves: Vec<Move>,
+}
+
+/// Something that was waited for was done.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Move {
+    item: WorkItem,
+    worker: Arc<str>,
+    at: EventTime,
 }
 
 /// An item that a worker was told to start.
@@ -43,7 +51,15 @@ struct Start {
 
 impl Awaited {
     pub(super) fn take(&mut self, turn: &Turn<'_>) {
-        self.moves.clear();
+        // Whoever reads the history finds at once what was done only after this record, by a
+        // worker that still has it: it is waited for like what is not read yet.
+        let recorded = turn.step.recorded;
+        self.moves.retain(|done| {
+            let has = |member: &Arc<Member>| {
+                member.worker == done.worker && sets::contains(&member.told, done.item)
+            };
+            done.at > recorded && turn.now().iter().any(has)
+        });
         if turn.on(StoryRule::Episode(5)) {
             for change in turn.changes() {
                 match change.what {
@@ -118,14 +134,18 @@ impl Awaited {
                 skews,
             };
             if let Some(at) = statuses.started(item, worker, start.generation, &life) {
-                self.moves.push(skews.corrected(worker, at, start.recorded));
+                let at = skews.corrected(worker, at, start.recorded);
+                let worker = Arc::clone(worker);
+                done = Some(Move { item, worker, at });
                 starts.remove(place);
-                done = starts.is_empty().then(|| Arc::clone(worker));
                 break;
             }
         }
-        if let Some(worker) = done {
-            self.starts.remove(&worker);
+        if let Some(done) = done {
+            if self.starts.get(&done.worker).is_some_and(Vec::is_empty) {
+                self.starts.remove(&done.worker);
+            }
+            self.moves.push(done);
         }
     }
 
@@ -137,14 +157,15 @@ impl Awaited {
     pub(super) fn last(&self) -> EventTime {
         self.moves
             .iter()
-            .copied()
+            .map(|done| done.at)
             .max()
             .unwrap_or(EventTime(i64::MIN))
     }
 
     /// When nothing had moved for too long; `None` while that cannot be said.
     pub(super) fn stuck(&self, scheduled: EventTime) -> Option<EventTime> {
-        Some(stuck_after(self.moves.clone(), scheduled))
+        let moves = self.moves.iter().map(|done| done.at);
+        Some(stuck_after(moves.collect(), scheduled))
     }
 }
 

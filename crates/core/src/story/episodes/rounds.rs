@@ -138,6 +138,7 @@ impl RoundEntry {
         statuses: &StatusLog,
         skews: &Skews,
         switches: Switches,
+        until: EventTime,
     ) -> Vec<PhaseSeen> {
         let Some(measure) = self.measure.take() else {
             return Vec::new();
@@ -149,11 +150,17 @@ impl RoundEntry {
             incarnation,
             skews,
         };
+        // What was written later, some have read by now and others have not.
+        let in_time = |at: &EventTime, told: &Told| {
+            skews.corrected(&told.worker, *at, EventTime(i64::MIN)) <= until
+        };
         let stopped = |item: WorkItem, told: &Told| {
-            statuses.stopped(item, &told.worker, measure.stops_carry, &life)
+            let at = statuses.stopped(item, &told.worker, measure.stops_carry, &life);
+            at.filter(|at| in_time(at, told))
         };
         let started = |item: WorkItem, told: &Told| {
-            statuses.started(item, &told.worker, self.generation, &life)
+            let at = statuses.started(item, &told.worker, self.generation, &life);
+            at.filter(|at| in_time(at, told))
         };
         let stops = |skew: &dyn Fn(&str) -> Skew| {
             ByWorker::of(measure.stops.iter().filter(|_| on(3)), stopped, skew)
@@ -344,15 +351,17 @@ impl LostTally {
 // === impl Episode ===
 
 impl Episode {
-    /// Measures the phases of the newest round: something followed it, or all is done.
+    /// Measures the phases of the newest round by what was written until then: something
+    /// followed it, or all is done.
     pub(super) fn finish_round(
         &mut self,
         statuses: &StatusLog,
         skews: &Skews,
         switches: Switches,
+        until: EventTime,
     ) -> Vec<PhaseSeen> {
         match self.rounds.back_mut() {
-            Some(newest) => newest.finish(statuses, skews, switches),
+            Some(newest) => newest.finish(statuses, skews, switches, until),
             None => Vec::new(),
         }
     }

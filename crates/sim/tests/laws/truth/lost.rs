@@ -16,7 +16,21 @@ use crate::drive::Watched;
 
 /// How many losses there were of one kind and end: surely, and at most.
 #[derive(Debug, Default)]
-struct Counts(BTreeMap<(Kind, Option<answers::LossEnd>), (u64, u64)>);
+struct Counts {
+    by_end: BTreeMap<(Kind, Option<answers::LossEnd>), (u64, u64)>,
+    all: (u64, u64),
+}
+
+/// All ends, and none.
+const ENDS: [Option<answers::LossEnd>; 5] = [
+    Some(answers::LossEnd::Reclaimed),
+    Some(answers::LossEnd::Reassigned),
+    Some(answers::LossEnd::Removed),
+    Some(answers::LossEnd::GroupGone),
+    None,
+];
+
+// === impl Counts ===
 
 impl Counts {
     fn add(&mut self, item: &Item, end: Option<answers::LossEnd>, sure: bool) {
@@ -25,7 +39,7 @@ impl Counts {
         } else {
             Kind::Task
         };
-        let (least, most) = self.0.entry((kind, end)).or_default();
+        let (least, most) = self.by_end.entry((kind, end)).or_default();
         *least += u64::from(sure);
         *most += 1;
     }
@@ -46,22 +60,23 @@ pub(super) fn ends(matched: &Matched<'_>, watched: &Watched) -> Result<(), Strin
     }
     dropped(matched, &mut right);
     for kind in [Kind::Connector, Kind::Task] {
-        let ends = [
-            answers::LossEnd::Reclaimed,
-            answers::LossEnd::Reassigned,
-            answers::LossEnd::Removed,
-            answers::LossEnd::GroupGone,
-        ];
-        for end in ends {
+        for end in ENDS.into_iter().flatten() {
             let told = counted.get(&(kind, end)).copied().unwrap_or(0);
-            let (least, most) = right.0.get(&(kind, Some(end))).copied().unwrap_or_default();
+            let (least, most) = right
+                .by_end
+                .get(&(kind, Some(end)))
+                .copied()
+                .unwrap_or_default();
             if !(least..=most).contains(&told) {
                 return Err(format!("{told} {kind:?} {end:?}, not {least} to {most}"));
             }
         }
     }
+    if !(right.all.0..=right.all.1).contains(&begun) {
+        return Err(format!("{begun} began, not {:?}", right.all));
+    }
     let open = |count: fn(&(u64, u64)) -> u64| -> u64 {
-        let open = right.0.iter().filter(|((_, end), _)| end.is_none());
+        let open = right.by_end.iter().filter(|((_, end), _)| end.is_none());
         open.map(|(_, counts)| count(counts)).sum()
     };
     let (least, most) = (open(|c| c.0), open(|c| c.1));
@@ -85,9 +100,10 @@ fn missed<'a, 'b>(matched: &'b Matched<'a>, member: &str, from_ms: i64) -> Optio
 fn lost(matched: &Matched<'_>, loss: &TrueLoss, right: &mut Counts) {
     // It joined and left between two records.
     let Some(step) = missed(matched, &loss.member, loss.from_ms) else {
-        for end in maybe(loss) {
+        for end in ENDS {
             right.add(&loss.item, end, false);
         }
+        right.all.1 += 1;
         return;
     };
     let had = step
@@ -107,25 +123,23 @@ fn lost(matched: &Matched<'_>, loss: &TrueLoss, right: &mut Counts) {
             LossEnd::Reclaimed | LossEnd::Removed | LossEnd::GroupGone
         );
     let sure = sure_it_had && !over_before;
-    let ends = maybe(loss);
-    let several = ends.len() > 1 || !is_proven(matched, loss);
+    let ends = maybe(matched, step, loss);
+    let several = ends.len() > 1;
     for end in ends {
         right.add(&loss.item, end, sure && !several);
     }
-    if !is_proven(matched, loss) {
-        right.add(&loss.item, None, false);
-    }
+    right.all.0 += u64::from(sure);
+    right.all.1 += 1;
 }
 
 /// How a loss may be told.
-fn maybe(loss: &TrueLoss) -> Vec<Option<answers::LossEnd>> {
-    match loss.ended {
-        // The successor, and the owner itself, have it again; another has it now.
-        LossEnd::Reclaimed | LossEnd::Reassigned => vec![
-            Some(answers::LossEnd::Reclaimed),
-            Some(answers::LossEnd::Reassigned),
-        ],
-        LossEnd::Removed => vec![Some(answers::LossEnd::Removed), None],
+fn maybe(matched: &Matched<'_>, step: &Step<'_>, loss: &TrueLoss) -> Vec<Option<answers::LossEnd>> {
+    let mut ends = match loss.ended {
+        LossEnd::Reclaimed => vec![Some(answers::LossEnd::Reclaimed)],
+        LossEnd::Reassigned => return taken(matched, step, loss),
+        LossEnd::Removed => vec![Some(answers::LossEnd::Removed)],
+        LossEnd::Open => vec![None],
+        // It lives on in the next life of the group, if there is one soon.
         LossEnd::GroupGone => vec![
             Some(answers::LossEnd::GroupGone),
             Some(answers::LossEnd::Reclaimed),
@@ -133,13 +147,59 @@ fn maybe(loss: &TrueLoss) -> Vec<Option<answers::LossEnd>> {
             Some(answers::LossEnd::Removed),
             None,
         ],
-        LossEnd::Open => vec![None],
+    };
+    if loss.ended == LossEnd::Removed {
+        // Only the next round shows it, if there is one.
+        ends.push(None);
+    }
+    ends
+}
+
+/// How it may be told that a member was handed it and took it: its owner's worker has it
+/// again, or another one. Whether that came in its place is said of departures.
+fn taken(matched: &Matched<'_>, step: &Step<'_>, loss: &TrueLoss) -> Vec<Option<answers::LossEnd>> {
+    let mut steps = matched.steps.iter();
+    let round = steps.find(|step| {
+        step.real.recorded_ms == loss.until_ms || step.real.recorded_ms >= loss.until_ms
+    });
+    let taker = round.and_then(|round| {
+        let mut members = round.real.members.iter();
+        members.find(|(_, m)| m.assigned.contains(&loss.item) && m.applied_ms.is_some())
+    });
+    let worker = step
+        .before
+        .and_then(|before| before.members.get(&loss.member));
+    let worker = worker.map(|member| &member.worker);
+    let both = vec![
+        Some(answers::LossEnd::Reclaimed),
+        Some(answers::LossEnd::Reassigned),
+    ];
+    let Some((id, taker)) = taker else {
+        return both;
+    };
+    if !is_proven(matched, loss) {
+        return [both, vec![Some(answers::LossEnd::Removed), None]].concat();
+    }
+    let was_there = step
+        .before
+        .is_some_and(|before| before.members.contains_key(id));
+    if Some(&taker.worker) == worker {
+        vec![Some(answers::LossEnd::Reclaimed)]
+    } else if was_there {
+        vec![Some(answers::LossEnd::Reassigned)]
+    } else {
+        both
     }
 }
 
-/// Whether the log shows that it ended.
-fn is_proven(_matched: &Matched<'_>, loss: &TrueLoss) -> bool {
-    loss.ended != LossEnd::GroupGone
+/// Whether the log shows that it ended: an eager member's claims say nothing, and its status
+/// may not have been written before it was to stop again.
+fn is_proven(matched: &Matched<'_>, loss: &TrueLoss) -> bool {
+    let cooperative = matched
+        .steps
+        .iter()
+        .all(|step| step.real.version > 0 || step.real.members.is_empty());
+    loss.ended != LossEnd::GroupGone && (cooperative || loss.ended != LossEnd::Reassigned)
 }
 
 /// What members stopped because they lost the coordinator is lost, too, until somebody has
@@ -147,15 +207,10 @@ fn is_proven(_matched: &Matched<'_>, loss: &TrueLoss) -> bool {
 fn dropped(matched: &Matched<'_>, right: &mut Counts) {
     for drop in &matched.truth.drops {
         for item in &drop.items {
-            for end in [
-                Some(answers::LossEnd::Reclaimed),
-                Some(answers::LossEnd::Reassigned),
-                Some(answers::LossEnd::Removed),
-                Some(answers::LossEnd::GroupGone),
-                None,
-            ] {
+            for end in ENDS {
                 right.add(item, end, false);
             }
+            right.all.1 += 1;
         }
     }
 }

@@ -172,13 +172,6 @@ impl<'a> Matched<'a> {
             .clocks
             .get(&format!("slot {}", slot.checked_sub(1)?))
     }
-
-    /// The step that follows.
-    pub(super) fn next(&self, step: &Step<'_>) -> Option<&Step<'a>> {
-        let same = |other: &Step<'_>| std::ptr::eq(other.real, step.real);
-        let at = self.steps.iter().position(same)?;
-        self.steps.get(at + 1)
-    }
 }
 
 // === impl Step ===

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use evenkeel_core::answers::{self, ItemAnswer, RevocationHow};
 use evenkeel_core::facts::ids::Kind;
 use evenkeel_sim::item::{CONNECTOR, Item, Work, counts};
-use evenkeel_sim::truth::{Outcome, TrueMember, TrueRound, Truth};
+use evenkeel_sim::truth::{Outcome, TrueRound, Truth};
 
 use crate::drive::Watched;
 
