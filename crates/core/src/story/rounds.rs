@@ -6,22 +6,22 @@
 //! The rules, in order; the first that applies settles the round:
 //! 1. *emptied*: the record has no members.
 //! 2. *mismatch*: the assignments carry an error.
-//! 3. *completed*: a member's next claim follows what the record told it.
+//! 3. *completed*: a member's next claim follows what the record told it, or carries the
+//!    leader, config offset and delay of this record and not of the one before.
 //! 4. *completed*: a member wrote a status with exactly this generation before the next
 //!    join phase ended (a status carries the last generation its worker completed).
 //! 5. *completed*: no other record within twice the largest rebalance timeout: had nobody
 //!    applied it, all would have rejoined by then. Another coordinator has another clock.
-//! 6. *aborted*: members' next claims ignore what the record told them, and none follows it.
-//! 7. *completed*: there was nothing to apply, and members stayed, not all of them as fresh
-//!    processes that still claim nothing.
-//! 8. *unknown*: none of these.
-//! 9. a number without a record: *aborted* where the log is whole, else *unknown*.
+//! 6. *aborted*: members' next claims ignore what the record told them, or carry what was
+//!    handed out before it, and none follows it.
+//! 7. *unknown*: none of these.
+//! 8. a number without a record: *aborted* where the log is whole, else *unknown*.
 //!
 //! What each member was told is counted by itself: a member that did not ask for its
 //! assignment before the next rebalance gets nothing although the round was completed.
 //!
-//! Rules 3, 5 and 7 need the next record alone.
-//! Where rule 4 does not settle at once, rules 6 and 8 wait for the barrier of the next
+//! Rules 3 and 5 need the next record alone.
+//! Where rule 4 does not settle at once, rules 6 and 7 wait for the barrier of the next
 //! record, so that a status that proves the contrary cannot still be unread.
 
 mod next;
@@ -126,7 +126,7 @@ impl Rounds {
                 dropped: Vec::new(),
                 counted: Vec::new(),
                 next: None,
-                outcome: Some((outcome, Rule::R9Missing)),
+                outcome: Some((outcome, Rule::R8Missing)),
                 ..template.clone()
             });
         }
@@ -194,7 +194,7 @@ impl Rounds {
             let Some(oldest) = self.rounds.iter_mut().find(|round| round.outcome.is_none()) else {
                 break;
             };
-            oldest.outcome = Some((Outcome::Unknown, Rule::R8NoEvidence));
+            oldest.outcome = Some((Outcome::Unknown, Rule::R7NoEvidence));
             given_up.push(oldest.clone());
             self.open = self.open.saturating_sub(1);
         }
@@ -221,7 +221,7 @@ impl Rounds {
         let rounds = std::mem::take(self).rounds.into_iter();
         let open = rounds.filter(|round| round.outcome.is_none());
         open.map(|round| Round {
-            outcome: Some((Outcome::Unknown, Rule::R8NoEvidence)),
+            outcome: Some((Outcome::Unknown, Rule::R7NoEvidence)),
             ..round
         })
         .collect()

@@ -151,7 +151,7 @@ fn o_20_consumers_took_the_group_id() {
         "incarnation 1 from generation 7
          gen 8 emptied by rule 1
          deleted
-         gen 7 unknown by rule 8
+         gen 7 unknown by rule 7
          mode full fresh state dead
          dead 8 - led by -
          unassigned orders lost since 2 of a

@@ -59,7 +59,7 @@ fn rule_7_is_no_proof_where_nobody_remembers_the_round() {
          2.5 ends
          2.6 show",
         "incarnation 1 from generation 1
-         gen 1 unknown by rule 8
+         gen 1 unknown by rule 7
          gen 2 completed by rule 3
          stable 3 sessioned led by a
          a owns
@@ -100,7 +100,7 @@ fn rule_4_status_after_the_next_join_is_no_proof() {
          3.2 status foo RUNNING a 1
          3.5 ends",
         "incarnation 1 from generation 1
-         gen 1 unknown by rule 8",
+         gen 1 unknown by rule 7",
     );
 }
 
@@ -237,7 +237,7 @@ fn work_that_was_never_taken_is_not_dropped() {
          1.5 ends
          1.5 show",
         "incarnation 1 from generation 1
-         gen 1 unknown by rule 8
+         gen 1 unknown by rule 7
          stable 2 sessioned led by a
          a owns foo,foo-0
          b owns

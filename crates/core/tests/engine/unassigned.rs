@@ -175,7 +175,7 @@ fn lost_work_lives_across_incarnations() {
          904.0 show",
         "incarnation 1 from generation 57
          gen 58 emptied by rule 1
-         gen 57 unknown by rule 8
+         gen 57 unknown by rule 7
          empty 58 - led by -
          unassigned foo lost since 9 of a
          counted emptied=1 unknown=1
@@ -288,7 +288,7 @@ fn mismatch() {
          7.1 show",
         "incarnation 1 from generation 3
          gen 4 mismatch by rule 2
-         gen 3 unknown by rule 8
+         gen 3 unknown by rule 7
          stable 4 eager led by a
          a owns
          unassigned foo mismatch since 5 of a

@@ -27,12 +27,10 @@ pub enum Rule {
     R5Quiet,
     /// Claims ignore.
     R6Ignored,
-    /// Nothing to apply.
-    R7NothingToApply,
     /// No evidence.
-    R8NoEvidence,
+    R7NoEvidence,
     /// A missing number.
-    R9Missing,
+    R8Missing,
 }
 
 // === impl Rule ===
@@ -48,9 +46,8 @@ impl Rule {
             Self::R6Ignored => "generation rule 6",
             Self::R4Status => "generation rule 4",
             Self::R5Quiet => "generation rule 5",
-            Self::R7NothingToApply => "generation rule 7",
-            Self::R8NoEvidence => "generation rule 8",
-            Self::R9Missing => "generation rule 9",
+            Self::R7NoEvidence => "generation rule 7",
+            Self::R8Missing => "generation rule 8",
         }
     }
 }
@@ -75,12 +72,11 @@ fn outcome_of(
     let at_once = rule_3_claimed(round)
         .or_else(|| rule_4_status(round, record, evidence))
         // The timer fires at its event time, whoever asked when.
-        .or_else(|| rule_5_quiet(record, next.on_same_clock()))
-        .or_else(|| rule_7_nothing_to_apply(round, record));
+        .or_else(|| rule_5_quiet(record, next.on_same_clock()));
     if at_once.is_some() || !evidence.progress.passed(next.arrived) {
         return at_once;
     }
-    rule_6_ignored(round).or(Some((Outcome::Unknown, Rule::R8NoEvidence)))
+    rule_6_ignored(round).or(Some((Outcome::Unknown, Rule::R7NoEvidence)))
 }
 
 pub(super) fn rule_1_emptied(record: &GroupSnapshot) -> Option<(Outcome, Rule)> {
@@ -191,21 +187,6 @@ pub(super) fn member_applied(
 fn rule_5_quiet(record: &GroupSnapshot, quiet_until: Option<EventTime>) -> Option<(Outcome, Rule)> {
     let quiet = quiet_until.is_some_and(|until| until >= quiet_deadline(record));
     quiet.then_some((Outcome::Completed, Rule::R5Quiet))
-}
-
-fn rule_7_nothing_to_apply(round: &Round, record: &GroupSnapshot) -> Option<(Outcome, Rule)> {
-    let nothing = !record.members.iter().any(|member| member.has_deltas());
-    // A fresh process that was told, if only of nothing, comes back with an empty claim.
-    let untold = |place: usize, member: &Member| {
-        member.claim == Claim::Nothing && round.dropped.get(place) == Some(&true)
-    };
-    let mut stayed = record
-        .members
-        .iter()
-        .enumerate()
-        .filter(|(place, _)| round.stayed.get(*place) == Some(&true));
-    let told = stayed.any(|(place, member)| !untold(place, member));
-    (nothing && told).then_some((Outcome::Completed, Rule::R7NothingToApply))
 }
 
 /// The instant after which a record without a successor is proven by rule 5. Had nobody
