@@ -96,11 +96,11 @@ fn o_07_generations_without_records() {
          35.6 ends
          35.7 show",
         "incarnation 1 from generation 75990
-         gen 75990 completed by rule 7
+         gen 75990 completed by rule 3
          missing 119 from 75991: aborted
          stable 76110 sessioned led by a
-         a owns
-         b owns
+         a owns 
+         b owns 
          counted completed=1 aborted=119",
     );
 }
@@ -161,10 +161,10 @@ fn o_11_records_that_are_no_configuration() {
          6.1 ends
          6.2 show",
         "incarnation 1 from generation 20
-         gen 20 completed by rule 7
+         gen 20 completed by rule 3
          stable 21 sessioned led by a
          a owns foo,foo-0
-         b owns
+         b owns 
          counted completed=1",
     );
 }
@@ -275,7 +275,7 @@ fn o_24_fewer_tasks() {
          3.1 ends
          3.1 show",
         "incarnation 1 from generation 8
-         gen 8 completed by rule 7
+         gen 8 completed by rule 3
          stable 9 sessioned led by a
          a owns c,c-0,c-1
          counted completed=1

@@ -114,7 +114,7 @@ fn o_22_deleted_and_created_again() {
          connector_deleted foo from 6
          revocation_followup - from 7
          gen 6 completed connector_deleted foo sync 0.1 stop - start -
-         gen 7 completed revocation_followup - sync 0.1 stop - start -
+         gen 7 unknown revocation_followup - sync 0.1 stop - start -
          episode 8-9 settled 40..41.9 active 1.9[1.5,1.9] parked 0
          connector_created foo from 8
          tasks_changed foo from 9 Created changed

@@ -89,12 +89,12 @@ fn o_19_two_deployments_with_topics_of_their_own() {
          2.2 ends
          2.2 show",
         "incarnation 1 from generation 3
-         gen 3 completed by rule 7
+         gen 3 completed by rule 3
          gen 4 mismatch by rule 2
          gen 5 mismatch by rule 2
          stable 5 sessioned led by p
          p owns ours,ours-0
-         q owns
+         q owns 
          counted completed=1 mismatch=2 config_mismatch=2
          finding config_offset_beyond_end configs",
     );

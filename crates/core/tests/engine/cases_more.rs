@@ -42,7 +42,7 @@ fn o_29_stopped_connector() {
          5.2 ends
          5.2 show",
         "incarnation 1 from generation 14
-         gen 14 completed by rule 7
+         gen 14 completed by rule 3
          stable 15 sessioned led by a
          a owns c
          counted completed=1

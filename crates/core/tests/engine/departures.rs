@@ -217,12 +217,12 @@ fn an_idle_worker_leaves() {
            seen here of 1 start 0.3[0,0.32]
          episode 2-2 settled 9.9..10 active 0.1+ parked 0
            worker_joined d from 2
-           gen 2 completed worker_joined d sync 0.1 stop - start -
+           gen 2 unknown worker_joined d sync 0.1 stop - start -
          episode 3-3 settled 19.9..20 active 0.1+ parked 0
            worker_gone d from 3
            gen 3 completed worker_gone d sync 0.1 stop - start -
            left d unknown with 0+0
-         counted group_formed.completed=1 worker_gone.completed=1 worker_joined.completed=1 rebalances.group_formed=1 rebalances.worker_gone=1 rebalances.worker_joined=1 d.unknown=1 sync=3 start=1 join.unmeasured=3",
+         counted group_formed.completed=1 worker_gone.completed=1 worker_joined.unknown=1 rebalances.group_formed=1 rebalances.worker_gone=1 rebalances.worker_joined=1 d.unknown=1 sync=3 start=1 join.unmeasured=3",
     );
 }
 

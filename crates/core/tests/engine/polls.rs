@@ -126,9 +126,9 @@ fn a_right_comes_and_goes() {
          stable ? sessioned led by a
          a owns foo,foo-0
          unassigned foo-1 lost since 6 of c
-         counted
+         counted 
          mode no_offsets_topic fresh state stable
-         gen 7 completed by rule 7
+         gen 7 completed by rule 3
          mode full fresh state stable
          stable 8 sessioned led by a
          a owns foo,foo-0
@@ -243,7 +243,7 @@ fn a_description_of_the_same_round_is_no_news() {
          6.1 ends
          6.1 show",
         "incarnation 1 from generation 7
-         gen 7 completed by rule 7
+         gen 7 completed by rule 3
          stable ? sessioned led by a
          a owns foo,foo-0
          unassigned foo-1 lost since 2 of c
@@ -278,7 +278,7 @@ fn a_leader_that_changed_unseen_is_counted_once() {
          c owns foo-0
          unassigned foo lost since 6.5 of a
          counted leaders=1
-         gen 7 completed by rule 7
+         gen 7 completed by rule 3
          stable 8 sessioned led by c
          c owns foo-0
          unassigned foo lost since 6.4 of a

@@ -51,7 +51,7 @@ fn lost_until_the_delay_ends() {
          320.1 ends
          320.1 show",
         "incarnation 1 from generation 7
-         gen 7 completed by rule 7
+         gen 7 completed by rule 3
          stable 8 sessioned led by a
          a owns foo,foo-0
          unassigned foo-1 lost since 20 of c
@@ -60,7 +60,7 @@ fn lost_until_the_delay_ends() {
          gen 8 completed by rule 3
          stable 9 sessioned led by a
          a owns foo,foo-0
-         c owns
+         c owns 
          unassigned foo-1 lost since 20 of c
          deadline 320 lost
          counted completed=2
@@ -84,10 +84,10 @@ fn dropped_by_a_present_owner() {
          5.1 ends
          5.1 show",
         "incarnation 1 from generation 3
-         gen 3 completed by rule 7
+         gen 3 completed by rule 3
          stable 4 sessioned led by a
          a owns foo
-         b owns
+         b owns 
          unassigned foo-0 dropped since 5 of b
          deadline 65 lost
          counted completed=1 revoked.task.dropped=1",
@@ -238,18 +238,18 @@ fn protocol_falls_and_recovers() {
          9.1 ends
          9.1 show",
         "incarnation 1 from generation 30
-         gen 30 completed by rule 7
+         gen 30 unknown by rule 7
          stable 31 eager led by a
          downgraded by d
          a owns foo
          b owns foo-0
          d owns foo-1
-         counted completed=1
+         counted unknown=1
          gen 31 completed by rule 3
          stable 32 sessioned led by a
          a owns foo
          b owns foo-0,foo-1
-         counted completed=2 revoked.connector.implied=1 revoked.task.implied=1 assigned.connector=1 assigned.task=1",
+         counted completed=1 unknown=1 revoked.connector.implied=1 revoked.task.implied=1 assigned.connector=1 assigned.task=1",
     );
 }
 
@@ -290,15 +290,15 @@ fn mismatch() {
          gen 4 mismatch by rule 2
          gen 3 unknown by rule 7
          stable 4 eager led by a
-         a owns
+         a owns 
          unassigned foo mismatch since 5 of a
          unassigned foo-0 mismatch since 5 of a
          counted mismatch=1 unknown=1 config_mismatch=1
-         gen 5 completed by rule 7
          gen 6 mismatch by rule 2
+         gen 5 unknown by rule 7
          stable 6 sessioned led by a
          a owns foo,foo-0
-         counted completed=1 mismatch=2 unknown=1 config_mismatch=2",
+         counted mismatch=2 unknown=2 config_mismatch=2",
     );
 }
 
@@ -317,15 +317,15 @@ fn the_oldest_reason_survives_equal_records_without_effect() {
          3.3 ends
          3.3 show",
         "incarnation 1 from generation 1
-         gen 1 completed by rule 7
-         gen 2 completed by rule 7
+         gen 1 completed by rule 3
          gen 5 mismatch by rule 2
+         gen 2 unknown by rule 7
          gen 3 aborted by rule 6
          gen 4 aborted by rule 6
          stable 5 sessioned led by a
          a owns foo
          unassigned foo-0 lost since 2 of b
-         counted completed=2 aborted=2 mismatch=1 config_mismatch=1",
+         counted completed=1 aborted=2 mismatch=1 unknown=1 config_mismatch=1",
     );
 }
 

@@ -138,7 +138,12 @@ impl MemberSpec {
     /// A claim still carries what the worker was handed in the round before.
     fn subscription(&self, round: &RoundSpec, last: &[RoundSpec]) -> Vec<u8> {
         let back = if self.missed { 2 } else { 1 };
-        let received = last.iter().rev().nth(back - 1).unwrap_or(round);
+        // Before the first round of a scenario there was another one.
+        let older = RoundSpec {
+            config_offset: -1,
+            ..round.clone()
+        };
+        let received = last.iter().rev().nth(back - 1).unwrap_or(&older);
         let claim = match self.claim.as_deref() {
             None | Some("none") => None,
             Some(items) => Some(AssignmentSpec {
