@@ -227,9 +227,7 @@ impl Episodes {
     /// join phase ended at this instant.
     pub fn finish_round(&mut self, show: &Shown<'_>, until: EventTime) -> Vec<PhaseSeen> {
         match &mut self.open {
-            Some(episode) => {
-                episode.finish_round(show.statuses, show.skews, show.switches, until)
-            }
+            Some(episode) => episode.finish_round(show.statuses, show.skews, show.switches, until),
             None => Vec::new(),
         }
     }

@@ -12,8 +12,8 @@
 //! 5. *completed*: no other record within twice the largest rebalance timeout: had nobody
 //!    applied it, all would have rejoined by then. Another coordinator has another clock.
 //! 6. *aborted*: members' next claims ignore what the record told them, and none follows it.
-//! 7. *completed*: there was nothing to apply, and members stayed, not all of them as fresh
-//!    processes that still claim nothing.
+//! 7. *completed*: there was nothing to apply, and members stayed, none of them as a fresh
+//!    process that still claims nothing.
 //! 8. *unknown*: none of these.
 //! 9. a number without a record: *aborted* where the log is whole, else *unknown*.
 //!

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    ChangeWhat, How, LossEnd, Outcome, Removed, StopWhy, Trigger, TrueChange, TrueDeparture, TrueDrop, TrueLife, TrueLoss,
-    TrueMember, TrueRound, TrueStart, TrueStop, Truth,
+    ChangeWhat, How, LossEnd, Outcome, Removed, StopWhy, Trigger, TrueChange, TrueDeparture,
+    TrueDrop, TrueLife, TrueLoss, TrueMember, TrueRound, TrueStart, TrueStop, Truth,
 };
 use crate::clock::Clock;
 use crate::coordinator::record::Saved;

@@ -203,8 +203,9 @@ fn rule_7_nothing_to_apply(round: &Round, record: &GroupSnapshot) -> Option<(Out
         .members
         .iter()
         .enumerate()
-        .filter(|(place, _)| round.stayed.get(*place) == Some(&true));
-    let told = stayed.any(|(place, member)| !untold(place, member));
+        .filter(|(place, _)| round.stayed.get(*place) == Some(&true))
+        .peekable();
+    let told = stayed.peek().is_some() && stayed.all(|(place, member)| !untold(place, member));
     (nothing && told).then_some((Outcome::Completed, Rule::R7NothingToApply))
 }
 

@@ -112,7 +112,9 @@ fn wanted(matched: &Matched<'_>, step: &Step<'_>) -> Vec<Wanted> {
             continue;
         };
         let before = step.before.and_then(|before| before.members.get(member));
-        let continues = step.before.is_some_and(|b| b.incarnation == real.incarnation);
+        let continues = step
+            .before
+            .is_some_and(|b| b.incarnation == real.incarnation);
         match why {
             Why::DelayExpired if continues && delay_is_over(matched, step) => {
                 want(&[Cause::DelayExpired], None, false);
@@ -144,7 +146,10 @@ fn coordinator_lost(step: &Step<'_>) -> Option<Option<String>> {
     if step.real.version == 0 {
         return None;
     }
-    let stayed = before.members.keys().filter(|id| step.real.members.contains_key(*id));
+    let stayed = before
+        .members
+        .keys()
+        .filter(|id| step.real.members.contains_key(*id));
     let had = before.members.iter().filter(|(_, old)| old.claim.is_some());
     let dropped = had.filter(|(id, _)| {
         let back = step.real.members.get(*id);
@@ -241,15 +246,16 @@ fn happened(matched: &Matched<'_>, step: &Step<'_>, cause: Cause, subject: Optio
         Cause::CoordinatorLost => {
             let began_ms = before.map_or(0, |before| before.join_ended_ms);
             let drops = matched.truth.drops.iter();
-            let mut drops =
-                drops.filter(|d| (began_ms..=real.join_ended_ms).contains(&d.at_ms));
+            let mut drops = drops.filter(|d| (began_ms..=real.join_ended_ms).contains(&d.at_ms));
             drops.any(|drop| real.members.contains_key(&drop.member))
         }
         // Until it comes back, who is silent is taken for dead.
         Cause::WorkerLost => left(&[DepartureHow::Crashed, DepartureHow::CutShort]) || lived(),
         Cause::WorkerUnresponsive => lived() || came().is_some_and(|(_, m)| m.claim.is_some()),
         Cause::WorkerLeft => left(&[DepartureHow::Graceful]),
-        Cause::WorkerGone => step.leavers().any(|(_, m)| Some(m.worker.as_str()) == subject),
+        Cause::WorkerGone => step
+            .leavers()
+            .any(|(_, m)| Some(m.worker.as_str()) == subject),
         Cause::WorkerRestarted | Cause::WorkerJoined => came().is_some(),
         Cause::DelayExpired => delay_is_over(matched, step) || is_clock_off(matched, step),
         Cause::ConfigMismatch => before.is_some_and(|before| before.outcome == Outcome::Mismatch),

@@ -59,7 +59,10 @@ pub(super) fn all_are_told(matched: &Matched<'_>) -> Result<(), String> {
                 .ok_or_else(|| format!("{}: {id} never left", step.name()))?;
             let right = possible(matched, step, gone);
             if !right.contains(&told.how) {
-                return Err(format!("{}: {told:?}, not {right:?}: {gone:?}", step.name()));
+                return Err(format!(
+                    "{}: {told:?}, not {right:?}: {gone:?}",
+                    step.name()
+                ));
             }
             successor(matched, step, gone, told)
                 .map_err(|what| format!("{}: {what}: {told:?} of {gone:?}", step.name()))?;
@@ -88,8 +91,10 @@ pub(super) fn possible(
     }
     let last_ms = wrote.last_ms;
     let missed_ms = step.real.join_ended_ms;
-    let later = wrote.far || last_ms.is_some_and(|at| missed_ms - at >= SESSION_LEAST_MS - wrote.off_ms);
-    let at_once = wrote.far || last_ms.is_some_and(|at| missed_ms - at < SESSION_LEAST_MS + wrote.off_ms);
+    let later =
+        wrote.far || last_ms.is_some_and(|at| missed_ms - at >= SESSION_LEAST_MS - wrote.off_ms);
+    let at_once =
+        wrote.far || last_ms.is_some_and(|at| missed_ms - at < SESSION_LEAST_MS + wrote.off_ms);
     if wrote.may_be_part && later {
         out.push(DepartureHow::CutShort);
     }
@@ -145,7 +150,9 @@ struct Wrote {
 impl Wrote {
     fn of(matched: &Matched<'_>, step: &Step<'_>, gone: &TrueDeparture) -> Self {
         let truth = matched.truth;
-        let before = step.before.and_then(|before| before.members.get(&gone.member));
+        let before = step
+            .before
+            .and_then(|before| before.members.get(&gone.member));
         let joined_ms = step.before.map_or(0, |before| before.join_ended_ms);
         let (mut stopped, mut running, mut either) = (0, 0, 0);
         let mut last_ms = None;
@@ -186,7 +193,11 @@ impl Wrote {
                     if at <= step.real.join_ended_ms {
                         last_ms = last_ms.max(Some(at));
                     }
-                    if doubtful || at > gone.removed_ms || stop.from_ms < joined_ms || stop.why != StopWhy::Shutdown {
+                    if doubtful
+                        || at > gone.removed_ms
+                        || stop.from_ms < joined_ms
+                        || stop.why != StopWhy::Shutdown
+                    {
                         either += 1;
                     } else {
                         stopped += 1;
@@ -254,7 +265,10 @@ fn successor(
             _ => Ok(()),
         };
     };
-    let seen = matched.steps.iter().find(|s| s.real.members.contains_key(next));
+    let seen = matched
+        .steps
+        .iter()
+        .find(|s| s.real.members.contains_key(next));
     let Some(seen) = seen else { return Ok(()) };
     let worker = &seen.real.members[next].worker;
     let in_time = seen.real.join_ended_ms - step.real.join_ended_ms < WINDOW_MS - 60_000;

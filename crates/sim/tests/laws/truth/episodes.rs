@@ -37,7 +37,9 @@ pub(super) fn unresolved(matched: &Matched<'_>) -> Result<(), String> {
         let quiet = (closed - UNRESOLVED_MS + 1)..closed;
         let truth = matched.truth;
         let round = truth.rounds.iter().find(|round| {
-            round.recorded_ms.is_some_and(|at| quiet.contains(&truth.stamp(at)))
+            round
+                .recorded_ms
+                .is_some_and(|at| quiet.contains(&truth.stamp(at)))
         });
         if let Some(round) = round {
             return Err(format!("{}: {} moved", episode.id, round.generation));
@@ -56,7 +58,11 @@ pub(super) fn unresolved(matched: &Matched<'_>) -> Result<(), String> {
             let near = matched.off_ms(&start.worker) < SLACK_MS;
             let off_ms = matched.off_ms(&start.worker);
             let quiet = (quiet.start + off_ms)..(quiet.end - off_ms);
-            awaited && near && start.until_ms.is_some_and(|at| quiet.contains(&truth.stamp(at)))
+            awaited
+                && near
+                && start
+                    .until_ms
+                    .is_some_and(|at| quiet.contains(&truth.stamp(at)))
         });
         if let Some(start) = start {
             return Err(format!("{}: {start:?}", episode.id));
@@ -81,12 +87,18 @@ pub(super) fn active(matched: &Matched<'_>, upper: bool) -> Result<(), String> {
         let began_ms = steps.first().map_or(0, |step| step.prepared_ms);
         let first_ms = steps.first().map_or(0, |step| step.real.prepare_started_ms);
         let whole_ms = closed - matched.truth.stamp(began_ms.min(first_ms));
-        let (least, most) = episode.active.between_ms.unwrap_or((episode.active.ms, i64::MAX));
+        let (least, most) = episode
+            .active
+            .between_ms
+            .unwrap_or((episode.active.ms, i64::MAX));
         if least > whole_ms {
             return Err(format!("{}: {least} of {whole_ms} ms", episode.id));
         }
         let off_ms = steps.iter().flat_map(|step| step.real.members.values());
-        let off_ms = off_ms.map(|member| matched.off_ms(&member.worker)).max().unwrap_or(0);
+        let off_ms = off_ms
+            .map(|member| matched.off_ms(&member.worker))
+            .max()
+            .unwrap_or(0);
         let unrest_ms = unrest(matched, &steps);
         if !upper {
             continue;
@@ -98,7 +110,10 @@ pub(super) fn active(matched: &Matched<'_>, upper: bool) -> Result<(), String> {
             ));
         }
         if off_ms == 0 && most < i64::MAX && whole_ms > most + parked {
-            return Err(format!("{}: {most} and {parked} of {whole_ms} ms", episode.id));
+            return Err(format!(
+                "{}: {most} and {parked} of {whole_ms} ms",
+                episode.id
+            ));
         }
     }
     Ok(())
@@ -126,13 +141,20 @@ pub(super) fn counters(matched: &Matched<'_>, watched: &Watched) -> Result<(), S
         *closed.entry(episode.cause).or_insert(0_u64) += 1;
     }
     if counted.rebalances != closed {
-        return Err(format!("rebalances {:?}, not {closed:?}", counted.rebalances));
+        return Err(format!(
+            "rebalances {:?}, not {closed:?}",
+            counted.rebalances
+        ));
     }
     if counted.rebalance_duration.count != closed.values().sum::<u64>() {
         return Err(format!("durations {:?}", counted.rebalance_duration));
     }
     let generations: u64 = counted.generations.values().sum();
-    let told: u64 = matched.episodes.iter().map(|episode| episode.generations).sum();
+    let told: u64 = matched
+        .episodes
+        .iter()
+        .map(|episode| episode.generations)
+        .sum();
     let missing: u64 = watched.missing.iter().map(|(_, count, _)| count).sum();
     let settled = u64::try_from(watched.settled.len()).unwrap();
     if generations != told || generations != settled + missing {
@@ -142,11 +164,16 @@ pub(super) fn counters(matched: &Matched<'_>, watched: &Watched) -> Result<(), S
         ));
     }
     let departures: u64 = counted.departures.values().sum();
-    let told = matched.episodes.iter().flat_map(|episode| &episode.departures);
+    let told = matched
+        .episodes
+        .iter()
+        .flat_map(|episode| &episode.departures);
     // While work of a departed worker is lost it may come back.
     let told = told.filter(|departed| departed.settled).count();
     if departures != u64::try_from(told).unwrap() {
-        return Err(format!("{departures} departures are counted, and {told} told"));
+        return Err(format!(
+            "{departures} departures are counted, and {told} told"
+        ));
     }
     Ok(())
 }

@@ -34,7 +34,11 @@ const ENDS: [Option<answers::LossEnd>; 5] = [
 
 impl Counts {
     fn add(&mut self, item: &Item, end: Option<answers::LossEnd>, sure: bool) {
-        let kind = if item.is_connector() { Kind::Connector } else { Kind::Task };
+        let kind = if item.is_connector() {
+            Kind::Connector
+        } else {
+            Kind::Task
+        };
         let (least, most) = self.by_end.entry((kind, end)).or_default();
         *least += u64::from(sure);
         *most += 1;
@@ -44,7 +48,11 @@ impl Counts {
 /// What was counted is what happened.
 pub(super) fn ends(matched: &Matched<'_>, watched: &Watched) -> Result<(), String> {
     let counted = watched.engine.answers().counters.lost;
-    let begun: u64 = matched.episodes.iter().map(|episode| episode.lost.items).sum();
+    let begun: u64 = matched
+        .episodes
+        .iter()
+        .map(|episode| episode.lost.items)
+        .sum();
     let ended: u64 = counted.values().sum();
     let mut right = Counts::default();
     for loss in &matched.truth.losses {
@@ -54,7 +62,11 @@ pub(super) fn ends(matched: &Matched<'_>, watched: &Watched) -> Result<(), Strin
     for kind in [Kind::Connector, Kind::Task] {
         for end in ENDS.into_iter().flatten() {
             let told = counted.get(&(kind, end)).copied().unwrap_or(0);
-            let (least, most) = right.by_end.get(&(kind, Some(end))).copied().unwrap_or_default();
+            let (least, most) = right
+                .by_end
+                .get(&(kind, Some(end)))
+                .copied()
+                .unwrap_or_default();
             if !(least..=most).contains(&told) {
                 return Err(format!("{told} {kind:?} {end:?}, not {least} to {most}"));
             }
@@ -78,7 +90,9 @@ pub(super) fn ends(matched: &Matched<'_>, watched: &Watched) -> Result<(), Strin
 /// The step in which a member of the record before is missed, or is back without a claim.
 fn missed<'a, 'b>(matched: &'b Matched<'a>, member: &str, from_ms: i64) -> Option<&'b Step<'a>> {
     matched.steps.iter().find(|step| {
-        let was = step.before.is_some_and(|before| before.members.contains_key(member));
+        let was = step
+            .before
+            .is_some_and(|before| before.members.contains_key(member));
         was && step.real.join_ended_ms >= from_ms && !step.real.members.contains_key(member)
     })
 }
@@ -92,14 +106,22 @@ fn lost(matched: &Matched<'_>, loss: &TrueLoss, right: &mut Counts) {
         right.all.1 += 1;
         return;
     };
-    let had = step.before.and_then(|before| before.members.get(&loss.member));
+    let had = step
+        .before
+        .and_then(|before| before.members.get(&loss.member));
     let sure_it_had = had.is_some_and(|member| {
-        let claimed = member.claim.as_ref().is_some_and(|c| c.contains(&loss.item));
+        let claimed = member
+            .claim
+            .as_ref()
+            .is_some_and(|c| c.contains(&loss.item));
         claimed && !member.revoked.contains(&loss.item)
     });
     let recorded_ms = step.real.recorded_ms.unwrap();
     let over_before = loss.until_ms.is_some_and(|at| at <= recorded_ms)
-        && matches!(loss.ended, LossEnd::Reclaimed | LossEnd::Removed | LossEnd::GroupGone);
+        && matches!(
+            loss.ended,
+            LossEnd::Reclaimed | LossEnd::Removed | LossEnd::GroupGone
+        );
     let sure = sure_it_had && !over_before;
     let ends = maybe(matched, step, loss);
     let several = ends.len() > 1;
@@ -111,11 +133,7 @@ fn lost(matched: &Matched<'_>, loss: &TrueLoss, right: &mut Counts) {
 }
 
 /// How a loss may be told.
-fn maybe(
-    matched: &Matched<'_>,
-    step: &Step<'_>,
-    loss: &TrueLoss,
-) -> Vec<Option<answers::LossEnd>> {
+fn maybe(matched: &Matched<'_>, step: &Step<'_>, loss: &TrueLoss) -> Vec<Option<answers::LossEnd>> {
     let mut ends = match loss.ended {
         LossEnd::Reclaimed => vec![Some(answers::LossEnd::Reclaimed)],
         LossEnd::Reassigned => return taken(matched, step, loss),
@@ -139,11 +157,7 @@ fn maybe(
 
 /// How it may be told that a member was handed it and took it: its owner's worker has it
 /// again, or another one. Whether that came in its place is said of departures.
-fn taken(
-    matched: &Matched<'_>,
-    step: &Step<'_>,
-    loss: &TrueLoss,
-) -> Vec<Option<answers::LossEnd>> {
+fn taken(matched: &Matched<'_>, step: &Step<'_>, loss: &TrueLoss) -> Vec<Option<answers::LossEnd>> {
     let mut steps = matched.steps.iter();
     let round = steps.find(|step| {
         step.real.recorded_ms == loss.until_ms || step.real.recorded_ms >= loss.until_ms
@@ -152,17 +166,23 @@ fn taken(
         let mut members = round.real.members.iter();
         members.find(|(_, m)| m.assigned.contains(&loss.item) && m.applied_ms.is_some())
     });
-    let worker = step.before.and_then(|before| before.members.get(&loss.member));
+    let worker = step
+        .before
+        .and_then(|before| before.members.get(&loss.member));
     let worker = worker.map(|member| &member.worker);
     let both = vec![
         Some(answers::LossEnd::Reclaimed),
         Some(answers::LossEnd::Reassigned),
     ];
-    let Some((id, taker)) = taker else { return both };
+    let Some((id, taker)) = taker else {
+        return both;
+    };
     if !is_proven(matched, loss) {
         return [both, vec![Some(answers::LossEnd::Removed), None]].concat();
     }
-    let was_there = step.before.is_some_and(|before| before.members.contains_key(id));
+    let was_there = step
+        .before
+        .is_some_and(|before| before.members.contains_key(id));
     if Some(&taker.worker) == worker {
         vec![Some(answers::LossEnd::Reclaimed)]
     } else if was_there {
@@ -175,9 +195,10 @@ fn taken(
 /// Whether the log shows that it ended: an eager member's claims say nothing, and its status
 /// may not have been written before it was to stop again.
 fn is_proven(matched: &Matched<'_>, loss: &TrueLoss) -> bool {
-    let cooperative = matched.steps.iter().all(|step| {
-        step.real.version > 0 || step.real.members.is_empty()
-    });
+    let cooperative = matched
+        .steps
+        .iter()
+        .all(|step| step.real.version > 0 || step.real.members.is_empty());
     loss.ended != LossEnd::GroupGone && (cooperative || loss.ended != LossEnd::Reassigned)
 }
 

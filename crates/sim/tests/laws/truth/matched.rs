@@ -51,9 +51,9 @@ impl<'a> Matched<'a> {
                 continue;
             }
             let told = told.next().ok_or("a record is not settled")?;
-            let episode = episodes.get(place).ok_or_else(|| {
-                format!("generation {} is in no episode", real.generation)
-            })?;
+            let episode = episodes
+                .get(place)
+                .ok_or_else(|| format!("generation {} is in no episode", real.generation))?;
             *generations.entry(place).or_insert(0_u64) += 1;
             steps.push(Step {
                 real,
@@ -91,7 +91,11 @@ impl<'a> Matched<'a> {
         rounds: u64,
     ) -> Result<(), String> {
         let shown = u64::try_from(episode.rounds.len()).unwrap();
-        let missing: u64 = episode.rounds.iter().map(|round| round.missing_before).sum();
+        let missing: u64 = episode
+            .rounds
+            .iter()
+            .map(|round| round.missing_before)
+            .sum();
         if shown > rounds || (shown == rounds && episode.generations != rounds + missing) {
             return Err(format!(
                 "episode {}: {} generations, {shown} rounds and {missing} numbers without",
@@ -99,14 +103,23 @@ impl<'a> Matched<'a> {
             ));
         }
         let of_it = self.steps.iter().filter(|step| step.episode == place);
-        let told: Vec<_> = of_it.map(|step| (step.told.generation, step.told.outcome)).collect();
-        let shown: Vec<_> = episode.rounds.iter().map(|r| (r.generation, r.outcome)).collect();
+        let told: Vec<_> = of_it
+            .map(|step| (step.told.generation, step.told.outcome))
+            .collect();
+        let shown: Vec<_> = episode
+            .rounds
+            .iter()
+            .map(|r| (r.generation, r.outcome))
+            .collect();
         if !told.ends_with(&shown) {
             return Err(format!("episode {}: {shown:?}, not {told:?}", episode.id));
         }
         let (first, last) = (told.first().unwrap().0, told.last().unwrap().0);
         if episode.last_generation != last || episode.first_generation > first {
-            return Err(format!("episode {}: to {}", episode.id, episode.last_generation));
+            return Err(format!(
+                "episode {}: to {}",
+                episode.id, episode.last_generation
+            ));
         }
         Ok(())
     }
@@ -141,7 +154,12 @@ impl<'a> Matched<'a> {
             all
         };
         let mut all: Vec<i64> = self.clock_of(worker).map(spread).unwrap_or_default();
-        all.extend(self.truth.coordinators.iter().flat_map(|(_, clock)| spread(clock)));
+        all.extend(
+            self.truth
+                .coordinators
+                .iter()
+                .flat_map(|(_, clock)| spread(clock)),
+        );
         let (least, most) = (all.iter().min(), all.iter().max());
         most.copied().unwrap_or(0) - least.copied().unwrap_or(0)
     }
@@ -150,7 +168,9 @@ impl<'a> Matched<'a> {
     pub(super) fn clock_of(&self, worker: &str) -> Option<&'a Clock> {
         let slot = worker.split(':').next()?.rsplit('.').next()?;
         let slot: u32 = slot.parse().ok()?;
-        self.truth.clocks.get(&format!("slot {}", slot.checked_sub(1)?))
+        self.truth
+            .clocks
+            .get(&format!("slot {}", slot.checked_sub(1)?))
     }
 }
 
@@ -173,7 +193,10 @@ impl<'a> Step<'a> {
 
     /// Whether the record before has several members at one address.
     pub(super) fn shared_before(&self, worker: &str) -> bool {
-        let members = self.before.into_iter().flat_map(|before| before.members.values());
+        let members = self
+            .before
+            .into_iter()
+            .flat_map(|before| before.members.values());
         members.filter(|member| member.worker == worker).count() > 1
     }
 

@@ -17,8 +17,8 @@ const AT_ONCE_MS: i64 = 1;
 pub(super) fn sync(matched: &Matched<'_>) -> Result<(), String> {
     for step in &matched.steps {
         let real = step.real;
-        let right_ms =
-            matched.truth.stamp(real.recorded_ms.unwrap()) - matched.truth.stamp(real.join_ended_ms);
+        let right_ms = matched.truth.stamp(real.recorded_ms.unwrap())
+            - matched.truth.stamp(real.join_ended_ms);
         let right = Some(DurationAnswer::exact(right_ms));
         if step.told.sync_ms != Some(right_ms) {
             return Err(format!("{}: sync {:?}", step.name(), step.told.sync_ms));
@@ -26,7 +26,11 @@ pub(super) fn sync(matched: &Matched<'_>) -> Result<(), String> {
         if let Some(shown) = matched.shown(step)
             && shown.sync != right
         {
-            return Err(format!("{}: sync {:?}, not {right:?}", step.name(), shown.sync));
+            return Err(format!(
+                "{}: sync {:?}, not {right:?}",
+                step.name(),
+                shown.sync
+            ));
         }
     }
     Ok(())
@@ -66,7 +70,11 @@ pub(super) fn stops_and_starts(matched: &Matched<'_>) -> Result<(), String> {
             continue;
         }
         for (id, member) in &step.real.members {
-            let twins = step.real.members.values().filter(|m| m.worker == member.worker);
+            let twins = step
+                .real
+                .members
+                .values()
+                .filter(|m| m.worker == member.worker);
             let clock = matched.clock_of(&member.worker);
             if twins.count() > 1 || clock.is_none_or(|clock| !clock.steps.is_empty()) {
                 continue;
@@ -107,7 +115,9 @@ fn last_start(matched: &Matched<'_>, step: &Step<'_>, id: &str, work: &Work) -> 
     let recorded_ms = step.real.recorded_ms.unwrap();
     let starts = work.iter().map(|item| {
         let mut starts = matched.truth.starts.iter().filter(|start| {
-            start.item == *item && start.member.as_deref() == Some(id) && start.from_ms >= recorded_ms
+            start.item == *item
+                && start.member.as_deref() == Some(id)
+                && start.from_ms >= recorded_ms
         });
         starts.find_map(|start| start.until_ms)
     });
@@ -142,7 +152,9 @@ pub(super) fn skews(matched: &Matched<'_>, watched: &Watched) -> Result<(), Stri
     let at_ms = matched.truth.end.at_ms;
     let episodes = watched.engine.answers().episodes.unwrap_or_default();
     for told in &episodes.skews {
-        let clock = matched.clock_of(&told.worker).filter(|clock| clock.steps.is_empty());
+        let clock = matched
+            .clock_of(&told.worker)
+            .filter(|clock| clock.steps.is_empty());
         let Some(clock) = clock else { continue };
         let really_ms = clock.at(at_ms) - matched.truth.stamp(at_ms);
         let (least, most) = told.between_ms;
@@ -160,7 +172,9 @@ pub(super) fn is_steady(matched: &Matched<'_>) -> bool {
     let coordinators = &matched.truth.coordinators;
     let first = coordinators.first().map(|(_, clock)| clock);
     let same = |clock| Some(clock) == first;
-    coordinators.iter().all(|(_, clock)| same(clock) && clock.steps.is_empty())
+    coordinators
+        .iter()
+        .all(|(_, clock)| same(clock) && clock.steps.is_empty())
 }
 
 fn holds(told: Option<DurationAnswer>, really_ms: i64) -> Result<(), String> {
@@ -168,5 +182,7 @@ fn holds(told: Option<DurationAnswer>, really_ms: i64) -> Result<(), String> {
         return Ok(());
     };
     let holds = least - AT_ONCE_MS <= really_ms && really_ms <= most + AT_ONCE_MS;
-    holds.then_some(()).ok_or_else(|| format!("{told:?}, not {really_ms}"))
+    holds
+        .then_some(())
+        .ok_or_else(|| format!("{told:?}, not {really_ms}"))
 }
