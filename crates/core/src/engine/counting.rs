@@ -48,9 +48,8 @@ impl State {
         );
     }
 
-    /// What members gave up by themselves, counted once it is known both what they had
-    /// and how they came back: an eager member stops all it has before it joins again,
-    /// and one that comes back without a claim lost its coordinator.
+    /// What members gave up by themselves, counted once it is known what they had: an eager
+    /// member stops all of it before it joins again.
     pub(super) fn count_given_up(&mut self, round: &Round) {
         if !round.next.is_some_and(|next| next.live) {
             return;
@@ -68,11 +67,15 @@ impl State {
                 );
             }
         }
-        for items in round.droppers() {
+    }
+
+    /// What members that lost their coordinator are proven to have had.
+    pub(super) fn count_dropped(&mut self, items: &[WorkItem], live: bool) {
+        if live {
             add(
                 &mut self.counters.revocations,
                 RevocationHow::Dropped,
-                &items,
+                items,
             );
         }
     }

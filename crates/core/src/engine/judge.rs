@@ -10,8 +10,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::answers::{Cause, Outcome};
 use crate::engine::{Change, State};
+use crate::facts::ids::WorkItem;
 use crate::facts::input::Topic;
 use crate::facts::time::EventTime;
+use crate::limits::{WAY_MS_MAX, WAY_MS_MIN};
 use crate::story::causes;
 use crate::story::config_log::ConfigLog;
 use crate::story::departures::{Departure, Departures};
@@ -127,6 +129,7 @@ impl State {
             names,
             switches: story.switches,
         };
+        let dropped: Vec<WorkItem> = turn.dropped_work().collect();
         let moves = story.departures.judge(&turn);
         let ended = story.losses.ended(&turn);
         let lost = story.losses.judge(&turn);
@@ -150,6 +153,7 @@ impl State {
         story.episodes.ended(&ended);
         self.count_phases(&phases);
         self.count_ended(&ended, step.live);
+        self.count_dropped(&dropped, step.live);
         for departed in &moves.changed {
             self.story.episodes.settle_departure(departed);
         }
@@ -202,13 +206,23 @@ impl State {
 
     /// Between which instants this agent's polls saw the step's join phase begin.
     fn polled_start(&self, step: &Step) -> Option<(EventTime, EventTime)> {
+        // Polls that saw a join phase begin may have seen that of a number without a record.
+        if step.missing.is_some() {
+            return None;
+        }
         let delay_ms = self.clock.delay_live_ms_min?;
+        // The smallest delay seen is part way, part another clock. What is way makes an answer
+        // seem older than it is.
+        let way_ms = delay_ms.clamp(WAY_MS_MIN, WAY_MS_MAX);
         let before = step.before.as_deref()?.recorded;
         self.polled
             .rebalances()
             .map(|(early, late)| (early.as_event(delay_ms), late.as_event(delay_ms)))
             .filter(|(_, late)| *late >= before && *late <= step.join_ended)
-            .map(|(early, late)| (early.max(before), late))
+            .map(|(early, late)| {
+                let late = late.plus_ms(way_ms).min(step.join_ended);
+                (early.max(before), late)
+            })
             .last()
     }
 

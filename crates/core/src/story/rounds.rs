@@ -33,9 +33,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::answers::Outcome;
-use crate::facts::ids::{Protocol, WorkItem};
+use crate::facts::ids::Protocol;
 use crate::facts::observation::{Claim, GroupSnapshot, Member};
-use crate::facts::sets;
 use crate::facts::time::{ArrivalTime, EventTime};
 use crate::limits::{ROUNDS_OPEN_MAX, ROUNDS_SHOWN_MAX};
 use crate::story::barrier::Progress;
@@ -357,24 +356,6 @@ impl Round {
             Outcome::Aborted => Some(false),
             Outcome::Mismatch | Outcome::Emptied | Outcome::Unknown => None,
         }
-    }
-
-    /// Those of its members that came back without a claim, with what they had: their
-    /// claim, and what the round handed them if it was completed.
-    pub fn droppers(&self) -> impl Iterator<Item = Vec<WorkItem>> + '_ {
-        let took = self.applied() == Some(true);
-        self.members()
-            .iter()
-            .zip(&self.dropped)
-            .filter(|(_, dropped)| **dropped)
-            .map(move |(member, _)| {
-                let kept = sets::minus(member.claimed(), &member.revoked);
-                if took {
-                    sets::union(&kept, &member.assigned)
-                } else {
-                    kept
-                }
-            })
     }
 
     /// Those of its members that are in the next record too.

@@ -35,10 +35,31 @@ pub fn of(turn: &Turn<'_>, polled: Option<(EventTime, EventTime)>) -> Sign {
     let at = led_to_it.into_iter().chain(followed).min();
     Sign {
         at: at.unwrap_or(join_ended).min(join_ended),
-        dated: led_to_it.is_some(),
+        dated: led_to_it.is_some() && !is_undated(turn),
         join_ended,
         polled,
     }
+}
+
+/// Whether something set the round off, too, of which nothing says when: somebody came, or was
+/// gone without a word; a revocation or an error was to be followed; a coordinator was lost.
+fn is_undated(turn: &Turn<'_>) -> bool {
+    let Some(before) = turn.step.before.as_deref() else {
+        return true;
+    };
+    let generation = before.generation;
+    let silent = turn.leavers().any(|(place, old)| {
+        let held = turn.held(place, old);
+        let mut stops = held.iter().filter_map(|item| {
+            let life = turn.life_before();
+            turn.statuses.stopped(*item, &old.worker, generation, &life)
+        });
+        stops.next().is_none()
+    });
+    let follows = before.error.is_some()
+        || before.members.iter().any(|old| !old.revoked.is_empty())
+        || turn.step.missing.is_some();
+    silent || follows || turn.newcomers().next().is_some() || turn.dropped_work().next().is_some()
 }
 
 /// The first stop that each member wrote between the two records: who leaves stops first,

@@ -284,6 +284,15 @@ impl<'a> Turn<'a> {
                 .present(&old.id)
                 .is_some_and(|new| new.claim == Claim::Nothing)
     }
+
+    /// What members gave up because they lost their coordinator.
+    pub fn dropped_work(&self) -> impl Iterator<Item = WorkItem> {
+        let turn = *self;
+        let of_it = turn.before().iter().enumerate();
+        of_it
+            .filter(move |(place, old)| turn.dropped(*place, old))
+            .flat_map(move |(place, old)| turn.held(place, old))
+    }
 }
 
 fn members(record: Option<&GroupSnapshot>) -> &[Arc<Member>] {

@@ -268,7 +268,7 @@ fn o_53_rounds_whose_record_is_too_large() {
         "episode 4-4 settled 1..1 active 0+ parked 0 in part
            unknown - from 4
            gen 4 completed unknown - sync 0 stop - start -
-         episode 5-10 settled 60..61.4 active 1.4[0.9,1.4] parked 0
+         episode 5-10 settled 60..61.4 active 0.9+ parked 0
            connector_deleted big from 9
            revocation_followup - from 10
            gen 9 completed connector_deleted big sync 0.5 stop - start - after 4 without a record

@@ -58,7 +58,8 @@ pub(super) fn all_are_told(matched: &Matched<'_>) -> Result<(), String> {
                 let older = &matched.episodes[..step.episode];
                 older.iter().flat_map(|e| &e.contributing).any(is_it)
             };
-            if !here && !(wanted.earlier && earlier()) {
+            let told_before = wanted.earlier && earlier();
+            if !here && !told_before {
                 let told: Vec<_> = matched.found(step).map(|c| (c.cause, &c.subject)).collect();
                 return Err(format!(
                     "{}: none of {:?} {:?} is told, but {told:?}",
