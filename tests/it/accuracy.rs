@@ -100,7 +100,8 @@ and the script logged. `tests/it/accuracy.rs` makes this file; a wrong value tha
 The truth is an interval, too. A status is written between two lines of a worker's log, a configuration record somewhere
 within the call that led to it; where no read-back was logged the interval has no end. A value is *wrong* if the interval that is told
 and that of the truth do not meet, with 20 ms for what a broker's line and its record differ (100 ms before Kafka 4.0, 250 ms for the
-first record of a group), or if the interval of a join is wider than from one poll to the answer of the next. So a wide truth
+first record of a group), or if the interval of a join is wider than from one poll to the answer of the next
+(and those 20 ms, for the way of a record). So a wide truth
 proves little: its width is the last column.
 
 *Error*: how far the one number that is told (exact, or in an interval) is from the nearest that may be true. *Width*: of the

@@ -127,9 +127,3 @@ pub const STEPS_WAITING_MAX: usize = 320;
 
 /// Milliseconds by which one record may arrive faster than the fastest that was seen.
 pub const ARRIVAL_SLACK_MS: i64 = 20;
-
-/// Milliseconds that the fastest record may have been on its way here.
-pub const WAY_MS_MAX: i64 = 1_000;
-
-/// Milliseconds that it may have been on its way whatever the clocks seem to say.
-pub const WAY_MS_MIN: i64 = 100;

@@ -13,7 +13,7 @@ use crate::engine::{Change, State};
 use crate::facts::ids::WorkItem;
 use crate::facts::input::Topic;
 use crate::facts::time::EventTime;
-use crate::limits::{WAY_MS_MAX, WAY_MS_MIN};
+use crate::limits::ARRIVAL_SLACK_MS;
 use crate::story::causes;
 use crate::story::config_log::ConfigLog;
 use crate::story::departures::{Departure, Departures};
@@ -211,16 +211,15 @@ impl State {
             return None;
         }
         let delay_ms = self.clock.delay_live_ms_min?;
-        // The smallest delay seen is part way, part another clock. What is way makes an answer
-        // seem older than it is.
-        let way_ms = delay_ms.clamp(WAY_MS_MIN, WAY_MS_MAX);
         let before = step.before.as_deref()?.recorded;
+        // The smallest delay seen is part another clock, part the way here, which makes an answer
+        // seem older than it is: no record says by how much, so the least that is likely.
         self.polled
             .rebalances()
             .map(|(early, late)| (early.as_event(delay_ms), late.as_event(delay_ms)))
             .filter(|(_, late)| *late >= before && *late <= step.join_ended)
             .map(|(early, late)| {
-                let late = late.plus_ms(way_ms).min(step.join_ended);
+                let late = late.plus_ms(ARRIVAL_SLACK_MS).min(step.join_ended);
                 (early.max(before), late)
             })
             .last()

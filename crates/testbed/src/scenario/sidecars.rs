@@ -252,6 +252,9 @@ fn paces(stage: &Stage, truth: &TruthLog, comparison: &mut Comparison) -> anyhow
     Ok(())
 }
 
+/// Counters of how long a join phase took, which each sidecar bounds by its own questions.
+const BY_POLLS: [&str; 3] = ["phases", "phases_unmeasured", "rebalance_duration"];
+
 /// The part of an answer that all sidecars of a cluster share.
 fn shared(agent: &Agent) -> anyhow::Result<Value> {
     let mut state = agent.state()?;
@@ -268,6 +271,11 @@ fn shared(agent: &Agent) -> anyhow::Result<Value> {
         "recent",
     ] {
         shared[name] = state[name].take();
+    }
+    let counters = shared["counters"].as_object_mut();
+    let counters = counters.context("no counters")?;
+    for name in BY_POLLS {
+        counters.remove(name);
     }
     Ok(shared)
 }

@@ -6,6 +6,9 @@ use super::{Compared, FAR, Kind, Range, Told, ended_ms, later, span};
 use crate::scenario::compare::{FIRST_DATED_MS_MAX, number};
 use crate::truth::{ItemKind, Step, Stint, TruthGeneration, TruthMember, What, Work};
 
+/// Milliseconds that a record may have been on its way when nothing says how long it was.
+const WAY_MS: i64 = 20;
+
 impl Compared<'_> {
     pub(super) fn round(&mut self, place: usize, round: &Value, polled: &Value) {
         let Some(generation) = self.generation(place).cloned() else {
@@ -32,8 +35,9 @@ impl Compared<'_> {
     }
 
     /// The preparation began after one poll that did not see it was asked, and before the next
-    /// was answered: so the interval is no wider than that. It is put on the coordinator's
-    /// clock as a whole, so any two polls in a row that it touches may be those.
+    /// was answered: so the interval is no wider than that, and what the way of a record may
+    /// make an answer seem older. It is put on the coordinator's clock as a whole, so any two
+    /// polls in a row that it touches may be those.
     fn join(
         &mut self,
         generation: &TruthGeneration,
@@ -50,7 +54,8 @@ impl Compared<'_> {
             let (early, late) = (ended_ms - told.range.1, ended_ms - told.range.0);
             let pairs = self.polls.windows(2);
             let touched = pairs.filter(|pair| pair[0].0 <= late && pair[1].1 >= early);
-            touched.map(|pair| pair[1].1 - pair[0].0).max().unwrap_or(0)
+            let between = touched.map(|pair| pair[1].1 - pair[0].0).max();
+            between.unwrap_or(0) + WAY_MS
         });
         self.add(Kind::Join, what, told, (truth, truth));
         if let Some(cell) = self.cells.last_mut() {
