@@ -191,7 +191,7 @@ fn a_join_phase_that_polls_saw() {
          episode 2-2 settled 11.9..12 active 0.1+ parked 0
            worker_joined b from 2
            gen 2 open worker_joined b sync 0.1 stop - start -
-           seen here of 2 join 2.655[2.4,2.91]
+           seen here of 2 join 2.645[2.38,2.91]
          counted group_formed.completed=1 rebalances.group_formed=1 rebalances.worker_joined=1 join=1 sync=2 join.unmeasured=1",
     );
 }
