@@ -56,6 +56,7 @@ pub(super) fn sidecars(stage: &mut Stage) -> anyhow::Result<()> {
     }
     current(stage)?;
     stage.cluster.start_processes(&WORKERS)?;
+    caught_up(stage)?;
     connector(stage, "alpha", 3)?;
     connector(stage, "beta", 3)?;
     let truth = owned_by_all(stage, "three workers, each with a sidecar")?;
@@ -131,6 +132,26 @@ fn current(stage: &Stage) -> anyhow::Result<()> {
             let agent = stage.agent(name)?;
             let polled = !agent.state()?["polls"]["confirmed"].is_null();
             ensure!(polled, "no answer yet");
+            Ok(Some(()))
+        })?;
+    }
+    Ok(())
+}
+
+/// The topics came with the first worker. Until a sidecar finds them it says of a round what the
+/// group's records alone show.
+fn caught_up(stage: &Stage) -> anyhow::Result<()> {
+    for name in WORKERS.map(beside).iter().chain([&"first".to_owned()]) {
+        wait_until(&format!("{name} to read all topics"), TOLD_MAX * 2, || {
+            let metrics = stage.agent(name)?.metrics()?;
+            for input in ["offsets", "config", "status"] {
+                let series =
+                    format!(r#"evenkeel_input_caught_up{{group="connect",input="{input}"}}"#);
+                ensure!(
+                    value(&metrics, &series)? == Some(1.0),
+                    "{input} is not caught up"
+                );
+            }
             Ok(Some(()))
         })?;
     }
