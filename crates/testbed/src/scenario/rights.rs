@@ -177,12 +177,7 @@ fn told(
         let denied = reasons.filter(|reason| reason.reason == "denied");
         Ok(denied.map(|reason| reason.text).collect())
     };
-    // While nothing at all can be seen, the topics say so for the group, too.
-    let expected = if mode == "blind" {
-        lost.len() - 1
-    } else {
-        lost.len()
-    };
+    let expected = lost.len();
     wait_until(&format!("{what} to be missed"), TOLD_MAX, || {
         let (denied, now) = (denied()?, agent.mode()?);
         ensure!(denied.len() == expected && now == mode, "{now}: {denied:?}");
