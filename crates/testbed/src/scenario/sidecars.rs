@@ -298,6 +298,11 @@ fn shared(agent: &Agent) -> anyhow::Result<Value> {
     for name in BY_POLLS {
         counters.remove(name);
     }
+    // Which rule's evidence was read first; the outcome is the same.
+    let rounds = shared["rounds"].as_array_mut().context("no rounds")?;
+    for round in rounds.iter_mut().filter_map(Value::as_object_mut) {
+        round.remove("settled_by");
+    }
     Ok(shared)
 }
 
