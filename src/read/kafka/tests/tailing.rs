@@ -259,7 +259,9 @@ async fn asks_anew_for_what_was_asked_meanwhile() {
         r.ends(Topic::Config).iter().any(|ends| ends.asked >= asked)
     });
     reading.rest(Duration::from_secs(1));
-    assert_eq!(reading.ends(Topic::Config).len(), before + 2);
+    // On a slow machine the question of every ten seconds may come in between.
+    let answers = reading.ends(Topic::Config).len() - before;
+    assert!((2..=3).contains(&answers), "{answers}");
     reading.end();
 }
 
