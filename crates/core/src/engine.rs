@@ -282,12 +282,9 @@ impl State {
     /// Lets time pass as far as it is proven that no older group record is unread, and
     /// settles what can be settled.
     fn advance(&mut self) {
-        let confirmed = Topic::ALL.map(|topic| {
-            let progress = self.progress.of(topic);
-            (progress.confirmed(), progress.is_beyond_reach())
-        });
-        if self.clock.confirmed != confirmed {
-            self.clock.confirmed = confirmed;
+        let proven = Topic::ALL.map(|topic| self.progress.of(topic).proven());
+        if self.clock.proven != proven {
+            self.clock.proven = proven;
             self.unsettled = true;
         }
         self.clock.event = self.clock.event.max(self.quiet_until());

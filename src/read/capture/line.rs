@@ -159,7 +159,7 @@ const RECORD_FIELDS: &[&str] = &[
 ];
 const REACHED_FIELDS: &[&str] = &["topic", "partition", "offset"];
 const ENDS_FIELDS: &[&str] = &["topic", "asked", "ends"];
-const ACCESS_FIELDS: &[&str] = &["topic", "trouble"];
+const ACCESS_FIELDS: &[&str] = &["topic", "trouble", "asked"];
 
 fn encode<B: Serialize>(at: i64, kind: &str, body: B) -> serde_json::Result<Vec<u8>> {
     serde_json::to_vec(&Line { at, kind, body })

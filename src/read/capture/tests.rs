@@ -81,10 +81,12 @@ fn samples() -> Vec<Input> {
         InputKind::Access(Access {
             topic: Topic::Offsets,
             trouble: Some(Trouble::Denied),
+            asked: None,
         }),
         InputKind::Access(Access {
             topic: Topic::Offsets,
             trouble: None,
+            asked: Some(ArrivalTime(-7)),
         }),
         polled(PollAnswer::Listed(None)),
         polled(PollAnswer::Listed(Some(PolledState::PreparingRebalance))),
@@ -208,6 +210,7 @@ fn writes_stable_field_names() {
         r#"{"at":1700000015000,"kind":"reached","topic":"config","partition":0,"offset":9223372036854775807}"#,
         r#"{"at":1700000016500,"kind":"ends","topic":"status","asked":-5,"ends":[[0,10],[4,0]]}"#,
         r#"{"at":1700000018000,"kind":"access","topic":"offsets","trouble":"denied"}"#,
+        r#"{"at":1700000019500,"kind":"access","topic":"offsets","trouble":null,"asked":-7}"#,
         r#"{"at":1700000021000,"kind":"polled","asked":1699999999990,"listed":null}"#,
         r#"{"at":1700000022500,"kind":"polled","asked":1699999999990,"listed":"preparing_rebalance"}"#,
         r#"{"at":1700000024000,"kind":"polled","asked":1699999999990,"failed":"denied"}"#,

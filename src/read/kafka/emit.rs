@@ -1,5 +1,6 @@
 //! Hands inputs on: stamped with the arrival time, with back-pressure, and with a
-//! topic's trouble said once each time it changes.
+//! topic's trouble said once each time it changes; one that lasts with each question that
+//! finds it still.
 
 #[cfg(test)]
 mod tests;
@@ -52,7 +53,9 @@ struct AccessState {
     connection: Option<Trouble>,
     /// What they said stands in the way, where they did.
     hitch: Option<Hitch>,
-    told: Option<Option<Trouble>>,
+    /// When the newest question was sent that found a trouble that lasts.
+    asked: Option<ArrivalTime>,
+    told: Option<(Option<Trouble>, Option<ArrivalTime>)>,
 }
 
 // === impl Emitter ===
@@ -129,13 +132,17 @@ impl TopicAccess {
         }
     }
 
-    /// A question was answered (`None`) or not.
+    /// A question, sent at `asked`, was answered (`None`) or not.
     pub(super) fn questions(
         &self,
         emitter: &Emitter,
+        asked: ArrivalTime,
         trouble: Option<Trouble>,
     ) -> Result<(), Stopped> {
         self.change(emitter, |state| {
+            // It must be found again after a record was written that could have been read
+            // since: a topic that is made now is there at the next question.
+            state.asked = trouble.filter(|trouble| trouble.lasts()).map(|_| asked);
             state.questions = match trouble {
                 // Nobody answered: the connection may have said why.
                 Some(Trouble::Unreachable) => state.connection.or(trouble),
@@ -197,12 +204,19 @@ impl TopicAccess {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         change(&mut state);
         let trouble = state.questions.or(state.records);
-        if state.told == Some(trouble) {
+        let asked = state.asked;
+        let told = state.told.replace((trouble, asked));
+        if told == Some((trouble, asked)) {
             return Ok(());
         }
-        state.told = Some(trouble);
         let topic = self.topic;
+        let access = Access {
+            topic,
+            trouble,
+            asked,
+        };
         match trouble {
+            _ if told.is_some_and(|(before, _)| before == trouble) => {}
             Some(trouble) => {
                 tracing::debug!(
                     topic = topic.label(),
@@ -212,6 +226,6 @@ impl TopicAccess {
             }
             None => tracing::debug!(topic = topic.label(), "topic can be read"),
         }
-        emitter.send(InputKind::Access(Access { topic, trouble }))
+        emitter.send(InputKind::Access(access))
     }
 }

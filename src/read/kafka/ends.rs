@@ -107,12 +107,12 @@ impl Asker {
                     // The engine's word for it says no more than that it is trouble.
                     tracing::warn!(topic = topic.label(), error = ?code, "end offsets not answered");
                 }
-                access.questions(emitter, Some(trouble))?;
+                access.questions(emitter, asked_at, Some(trouble))?;
                 return Ok(false);
             }
         };
         self.failed.set(None);
-        access.questions(emitter, offsets.failed.map(why))?;
+        access.questions(emitter, asked_at, offsets.failed.map(why))?;
         // Records of a partition without an answer may be unread: the engine is told of
         // all ends or of none.
         if offsets.failed.is_none() && !offsets.known.is_empty() {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use evenkeel_core::facts::input::{Record, Trouble};
-use evenkeel_core::facts::time::EventTime;
+use evenkeel_core::facts::time::{ArrivalTime, EventTime};
 use rdkafka::consumer::Consumer;
 use rdkafka::error::{KafkaError, RDKafkaErrorCode};
 use rdkafka::message::{BorrowedMessage, Message, Timestamp};
@@ -174,16 +174,18 @@ impl Session {
 
     /// Where all partitions begin and end; `None` when not all can be told now.
     pub(super) fn bounds(&self) -> Result<Option<Vec<Bounds>>, Halt> {
+        let asked = self.shared.emitter.now();
         let ask = |which| ask_offsets(&self.client, &self.shared.name, &self.partitions, which);
         let answers = ask(Offset::Beginning).and_then(|low| Ok((low, ask(Offset::End)?)));
         let (low, end) = match answers {
             Ok(answers) => answers,
             Err(code) => {
-                self.questions(Some(self.why(code)))?;
+                self.questions(asked, Some(self.why(code)))?;
                 return Ok(None);
             }
         };
-        self.questions(low.failed.or(end.failed).map(|code| self.why(code)))?;
+        let failed = low.failed.or(end.failed);
+        self.questions(asked, failed.map(|code| self.why(code)))?;
         let bounds: Vec<Bounds> = low
             .known
             .iter()
@@ -316,9 +318,9 @@ impl Session {
         Ok(())
     }
 
-    fn questions(&self, trouble: Option<Trouble>) -> Result<(), Halt> {
+    fn questions(&self, asked: ArrivalTime, trouble: Option<Trouble>) -> Result<(), Halt> {
         let access = &self.shared.access;
-        Ok(access.questions(&self.shared.emitter, trouble)?)
+        Ok(access.questions(&self.shared.emitter, asked, trouble)?)
     }
 }
 

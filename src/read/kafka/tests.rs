@@ -277,6 +277,7 @@ impl Reading {
                 InputKind::Access(Access {
                     topic: other,
                     trouble,
+                    ..
                 }) if *other == topic => Some(*trouble),
                 _ => None,
             })

@@ -94,9 +94,10 @@ impl TopicReader {
             Err(error) => {
                 // It worked at start: a file it names is gone, say.
                 tracing::warn!(topic = shared.topic.label(), %error, "kafka client not created");
+                let emitter = &shared.emitter;
                 shared
                     .access
-                    .questions(&shared.emitter, Some(Trouble::Other))?;
+                    .questions(emitter, emitter.now(), Some(Trouble::Other))?;
                 return Err(Halt::Again(Again::Failed));
             }
         };
@@ -138,20 +139,21 @@ impl TopicReader {
                 return Err(Halt::Again(again));
             }
             serve(client);
+            let asked = emitter.now();
             let trouble = match describe(client, &shared.name) {
                 Ok(description) => {
                     let cluster_id = description.identity.cluster_id.clone();
                     let partitions = Some(description.partitions);
                     self.watched
                         .report(emitter, shared.topic, partitions, cluster_id)?;
-                    shared.access.questions(emitter, None)?;
+                    shared.access.questions(emitter, asked, None)?;
                     return Ok(description);
                 }
                 Err(trouble) => trouble,
             };
             serve(client);
             self.watched.report(emitter, shared.topic, None, None)?;
-            shared.access.questions(emitter, Some(trouble))?;
+            shared.access.questions(emitter, asked, Some(trouble))?;
             emitter.sleep(wait)?;
             wait = (wait * 2).min(RETRY_MAX);
         }

@@ -27,9 +27,8 @@ pub(super) struct Clock {
     pub(super) coordinator_moved: bool,
     /// When reading of the offsets topic began.
     pub(super) watched_since: Option<EventTime>,
-    /// How far each topic was confirmed, and whether it is waited for, when rounds were
-    /// last looked at.
-    pub(super) confirmed: [(Option<ArrivalTime>, bool); 3],
+    /// How far each topic was proven to be read when rounds were last looked at.
+    pub(super) proven: [Option<ArrivalTime>; 3],
 }
 
 // === impl Clock ===

@@ -167,6 +167,10 @@ pub struct Access {
     pub topic: Topic,
     /// Why not; `None` when it can.
     pub trouble: Option<Trouble>,
+    /// When the question was sent that found it so; `None` where no question did. It proves
+    /// nothing about what was written later: the topic may have come, or the right to it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked: Option<ArrivalTime>,
 }
 
 /// Why a topic cannot be read: a closed set, shown as a reason.
@@ -215,5 +219,11 @@ impl Trouble {
             Self::Unauthenticated => "unauthenticated",
             Self::Other => "other",
         }
+    }
+
+    /// Whether it lasts until somebody changes something: waiting for the topic is in vain.
+    #[must_use]
+    pub fn lasts(self) -> bool {
+        matches!(self, Self::Denied | Self::Missing)
     }
 }

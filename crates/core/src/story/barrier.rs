@@ -6,7 +6,8 @@
 //! - catch-up: it was confirmed at all;
 //! - freshness: it was confirmed a short while ago;
 //! - lag: the distance to the newest known end;
-//! - the barrier of a record: all topics are confirmed by a question asked after it.
+//! - the barrier of a record: all topics are confirmed, or found to be missing, by a question
+//!   asked after it.
 //!
 //! An offset that a record names but no end reaches (another cluster's config topic,
 //! three partitions, a topic created anew) is therefore never waited for: the barrier
@@ -36,6 +37,8 @@ pub struct TopicProgress {
     pending: VecDeque<Ends>,
     confirmed: Option<ArrivalTime>,
     trouble: Option<Trouble>,
+    /// When the newest question was sent that found the trouble.
+    trouble_asked: Option<ArrivalTime>,
     /// Partitions of a topic that is another one now, none of whose records came yet.
     anew: BTreeSet<i32>,
 }
@@ -126,21 +129,22 @@ impl Progress {
 
     /// A topic became readable, or stopped being so.
     pub fn access(&mut self, access: &Access) {
-        self.of_mut(access.topic).trouble = access.trouble;
+        let topic = self.of_mut(access.topic);
+        topic.trouble = access.trouble;
+        topic.trouble_asked = access.asked;
     }
 
     /// Whether nothing that was written before `since` is unread, in any topic that can
     /// be read at all. A topic without the right to read it, or that does not exist,
-    /// is not waited for.
+    /// is not waited for, once a question asked after `since` found it so.
     #[must_use]
     pub fn passed(&self, since: ArrivalTime) -> bool {
-        Topic::ALL
-            .into_iter()
-            .map(|topic| self.of(topic))
-            .all(|topic| {
-                topic.is_beyond_reach()
-                    || topic.confirmed.is_some_and(|confirmed| confirmed >= since)
-            })
+        let proven = |topic| {
+            self.of(topic)
+                .proven()
+                .is_some_and(|proven| proven >= since)
+        };
+        Topic::ALL.into_iter().all(proven)
     }
 }
 
@@ -202,6 +206,15 @@ impl TopicProgress {
         self.confirmed
     }
 
+    /// The newest instant before which nothing is unread that could be read.
+    #[must_use]
+    pub fn proven(&self) -> Option<ArrivalTime> {
+        let in_vain = self.is_beyond_reach();
+        // No question found records refused: none will say that they still are.
+        let asked = self.trouble_asked.unwrap_or(ArrivalTime(i64::MAX));
+        self.confirmed.max(in_vain.then_some(asked))
+    }
+
     /// Why the topic cannot be read now.
     #[must_use]
     pub fn trouble(&self) -> Option<Trouble> {
@@ -211,7 +224,7 @@ impl TopicProgress {
     /// Whether waiting for this topic is in vain until somebody changes something.
     #[must_use]
     pub fn is_beyond_reach(&self) -> bool {
-        matches!(self.trouble, Some(Trouble::Denied | Trouble::Missing))
+        self.trouble.is_some_and(Trouble::lasts)
     }
 
     /// Records between what was read and the newest known end, all partitions together.

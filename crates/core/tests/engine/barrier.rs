@@ -90,6 +90,7 @@ fn unreadable_status_topic() {
         let access = Access {
             topic: Topic::Status,
             trouble: Some(trouble),
+            asked: Some(ArrivalTime(BASE_MS + 3_040)),
         };
         engine.apply(&input(3050, InputKind::Access(access)));
         engine.apply(&ends(Topic::Offsets, 3100, 3110, &[(0, 2)]));
@@ -104,11 +105,50 @@ fn unreadable_status_topic() {
     let access = Access {
         topic: Topic::Status,
         trouble: Some(Trouble::Unreachable),
+        asked: None,
     };
     engine.apply(&input(3050, InputKind::Access(access)));
     engine.apply(&ends(Topic::Offsets, 3100, 3110, &[(0, 2)]));
     engine.apply(&ends(Topic::Config, 3100, 3110, &[(0, 0)]));
     assert!(engine.answers().rounds[0].outcome.is_none());
+}
+
+/// A topic that was found missing before the record was written may be there by now: the
+/// verdict waits for the next question, and for the topic's records if it is.
+#[test]
+fn topic_found_missing_before() {
+    let missing = |at, asked| {
+        let access = Access {
+            topic: Topic::Status,
+            trouble: Some(Trouble::Missing),
+            asked: Some(ArrivalTime(BASE_MS + asked)),
+        };
+        input(at, InputKind::Access(access))
+    };
+    for is_there in [false, true] {
+        let mut engine = Engine::new();
+        engine.apply(&missing(50, 40));
+        feed(&mut engine, OPEN);
+        engine.apply(&ends(Topic::Offsets, 3100, 3110, &[(0, 2)]));
+        engine.apply(&ends(Topic::Config, 3100, 3110, &[(0, 0)]));
+        assert!(engine.answers().rounds[0].outcome.is_none());
+        assert!(engine.wants_ends());
+        if is_there {
+            let access = Access {
+                topic: Topic::Status,
+                trouble: None,
+                asked: None,
+            };
+            engine.apply(&input(3200, InputKind::Access(access)));
+            assert!(engine.answers().rounds[0].outcome.is_none());
+            engine.apply(&ends(Topic::Status, 3210, 3220, &[(0, 0)]));
+        } else {
+            engine.apply(&missing(3200, 3190));
+        }
+        let rounds = &engine.answers().rounds;
+        assert_eq!(rounds[0].settled_by, Some("generation rule 7"));
+        assert!(!engine.wants_ends());
+    }
 }
 
 /// Another cluster's config topic: the group names an offset that never comes.

@@ -31,16 +31,58 @@ fn said(receiver: &mut mpsc::Receiver<Input>) -> Vec<Option<Trouble>> {
 fn says_each_change_once() {
     let (emitter, mut inputs) = emitter(10);
     let access = TopicAccess::new(Topic::Config);
-    access.questions(&emitter, Some(Trouble::Missing)).unwrap();
-    access.questions(&emitter, Some(Trouble::Missing)).unwrap();
-    access.questions(&emitter, None).unwrap();
-    access.questions(&emitter, None).unwrap();
+    access
+        .questions(&emitter, ArrivalTime(5), Some(Trouble::Missing))
+        .unwrap();
+    access
+        .questions(&emitter, ArrivalTime(5), Some(Trouble::Missing))
+        .unwrap();
+    access.questions(&emitter, ArrivalTime(5), None).unwrap();
+    access.questions(&emitter, ArrivalTime(5), None).unwrap();
     access.records(&emitter, Some(Trouble::Denied)).unwrap();
-    access.questions(&emitter, None).unwrap();
+    access.questions(&emitter, ArrivalTime(5), None).unwrap();
     access.records(&emitter, None).unwrap();
     assert_eq!(
         said(&mut inputs),
         [Some(Trouble::Missing), None, Some(Trouble::Denied), None]
+    );
+}
+
+/// Who waits for a topic that is not there waits for a question that was sent since.
+#[test]
+fn what_lasts_is_said_with_each_question_that_finds_it() {
+    let (emitter, mut inputs) = emitter(10);
+    let access = TopicAccess::new(Topic::Config);
+    let missing = Some(Trouble::Missing);
+    for asked in [1, 2] {
+        let asked = ArrivalTime(asked);
+        access.questions(&emitter, asked, missing).unwrap();
+    }
+    let unreachable = Some(Trouble::Unreachable);
+    for asked in [3, 4] {
+        let asked = ArrivalTime(asked);
+        access.questions(&emitter, asked, unreachable).unwrap();
+    }
+    // No question finds that records are refused.
+    access.questions(&emitter, ArrivalTime(5), None).unwrap();
+    access.records(&emitter, Some(Trouble::Denied)).unwrap();
+    access.questions(&emitter, ArrivalTime(6), None).unwrap();
+    let mut said = Vec::new();
+    while let Ok(input) = inputs.try_recv() {
+        match input.kind {
+            InputKind::Access(access) => said.push((access.trouble, access.asked)),
+            other => panic!("{other:?}"),
+        }
+    }
+    assert_eq!(
+        said,
+        [
+            (missing, Some(ArrivalTime(1))),
+            (missing, Some(ArrivalTime(2))),
+            (unreachable, None),
+            (None, None),
+            (Some(Trouble::Denied), None),
+        ]
     );
 }
 
@@ -52,11 +94,11 @@ fn explains_silence_by_what_the_connections_said() {
     access.connection(Trouble::Unreachable, None);
     assert_eq!(access.hitch(), Some(Hitch::Untrusted));
     access
-        .questions(&emitter, Some(Trouble::Unreachable))
+        .questions(&emitter, ArrivalTime(5), Some(Trouble::Unreachable))
         .unwrap();
-    access.questions(&emitter, None).unwrap();
+    access.questions(&emitter, ArrivalTime(5), None).unwrap();
     access
-        .questions(&emitter, Some(Trouble::Unreachable))
+        .questions(&emitter, ArrivalTime(5), Some(Trouble::Unreachable))
         .unwrap();
     assert_eq!(
         said(&mut inputs),

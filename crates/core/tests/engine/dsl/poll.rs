@@ -13,6 +13,7 @@ pub(super) fn access(at: i64, topic: &str, trouble: &str) -> Step {
     Step::Input(Input {
         at: ArrivalTime(at),
         kind: InputKind::Access(Access {
+            asked: None,
             topic: topic.expect("a topic"),
             trouble: (trouble != "ok").then(|| trouble_of(trouble)),
         }),
