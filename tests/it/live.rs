@@ -72,6 +72,13 @@ fn live_sidecars() {
     run("sidecars");
 }
 
+/// A killed worker is back within the delay: who left and how, what was lost, until when, and
+/// why each round came about.
+#[test]
+fn live_why() {
+    run("kill_back_inside");
+}
+
 #[test]
 fn live_hidden() {
     // What comes after the script it shares goes on from the script's end.

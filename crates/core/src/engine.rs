@@ -26,7 +26,7 @@ use crate::facts::time::{ArrivalTime, EventTime};
 use crate::story::barrier::{Progress, Started};
 use crate::story::findings::{Findings, Kind};
 use crate::story::recent::RecentGenerations;
-use crate::story::rounds::{Evidence, Round, Rounds};
+use crate::story::rounds::{Due, Evidence, Round, Rounds};
 use crate::story::switches::{StoryRule, Switches};
 use crate::view::configured::Configured;
 use crate::view::polled::PolledView;
@@ -59,9 +59,9 @@ pub struct State {
     recent: RecentGenerations,
     counters: Counters,
     findings: Findings,
-    /// Whether something arrived that may settle a round.
+    /// What arrived that may settle a round.
     #[serde(skip)]
-    unsettled: bool,
+    due: Due,
     /// What the input at hand changed; empty between inputs.
     #[serde(skip)]
     changes: Vec<Change>,
@@ -285,15 +285,19 @@ impl State {
         let proven = Topic::ALL.map(|topic| self.progress.of(topic).proven());
         if self.clock.proven != proven {
             self.clock.proven = proven;
-            self.unsettled = true;
+            self.due.all();
         }
         self.clock.event = self.clock.event.max(self.quiet_until());
         if let Some(now) = self.clock.now() {
             self.findings.expire(now);
         }
-        if std::mem::take(&mut self.unsettled) {
-            self.settle_rounds();
+        let due = std::mem::take(&mut self.due);
+        if !due.is_empty() {
+            self.settle_rounds(&due);
             self.judge_steps();
+        }
+        if self.story.skews.take_learnt() {
+            self.due.all();
         }
     }
 
@@ -313,15 +317,15 @@ impl State {
         }
     }
 
-    fn settle_rounds(&mut self) {
+    fn settle_rounds(&mut self, due: &Due) {
         let evidence = Evidence {
             statuses: &self.statuses,
             skews: &self.story.skews,
             progress: &self.progress,
             quiet_until: self.quiet_until(),
         };
-        let settled = self.rounds.settle(evidence);
-        let applied = self.rounds.take_applied(evidence);
+        let settled = self.rounds.settle(evidence, due);
+        let applied = self.rounds.take_applied(evidence, due);
         for round in settled {
             self.settled(round);
         }

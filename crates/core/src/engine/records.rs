@@ -139,8 +139,11 @@ impl State {
                         self.topic_swapped(Topic::Status, record.timestamp);
                     }
                 }
-                self.unsettled |= matches!(&fact, StatusFact::State(status)
-                    if self.rounds.waits_for(status.generation));
+                if let StatusFact::State(status) = &fact
+                    && self.rounds.waits_for(status.generation)
+                {
+                    self.due.generation(status.generation);
+                }
                 self.statuses.apply(&fact, record.timestamp);
                 let live = self
                     .progress
@@ -193,7 +196,7 @@ impl State {
             .or(self.clock.event)
             .unwrap_or(EventTime(at.0));
         self.clock.saw(record.leader_epoch, recorded, at, live);
-        self.unsettled = true;
+        self.due.newest();
         self.group.history_from = self.group.history_from.or(Some(recorded));
         let before = self.group.newest.clone();
         let value = record.value.as_deref();

@@ -137,7 +137,8 @@ impl State {
         if let Some(settled) = self.rounds.followed(now, next).cloned() {
             self.count_given_up(&settled);
         }
-        self.settle_rounds();
+        let due = self.due.clone();
+        self.settle_rounds(&due);
     }
 
     /// D1: the group was created anew. Only generation numbers start over; work, owners

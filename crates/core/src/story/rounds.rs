@@ -24,6 +24,7 @@
 //! Where rule 4 does not settle at once, rules 6 and 7 wait for the barrier of the next
 //! record, so that a status that proves the contrary cannot still be unread.
 
+mod due;
 mod next;
 mod rules;
 
@@ -41,6 +42,7 @@ use crate::story::barrier::Progress;
 use crate::story::losses::Took;
 use crate::story::skew::Skews;
 use crate::view::statuses::Statuses;
+pub use due::Due;
 pub use next::Next;
 pub use rules::Rule;
 use rules::{followed_by, member_applied, rule_1_emptied, rule_2_mismatch, settle_one};
@@ -76,6 +78,8 @@ pub struct Round {
     pub counts: bool,
     /// Whether what each member was told is counted, or is not to be.
     pub counted: Vec<bool>,
+    /// Whether its record, or what followed it, was not weighed yet.
+    fresh: bool,
 }
 
 /// What the rules look at beside the rounds themselves.
@@ -106,6 +110,7 @@ impl Rounds {
             .map(|member| !member.has_deltas())
             .collect();
         round.counts = live;
+        round.fresh = true;
         let settled = at_once.is_some().then(|| round.clone());
         self.push(round);
         settled
@@ -125,6 +130,7 @@ impl Rounds {
                 dropped: Vec::new(),
                 counted: Vec::new(),
                 next: None,
+                fresh: false,
                 outcome: Some((outcome, Rule::R8Missing)),
                 ..template.clone()
             });
@@ -163,17 +169,18 @@ impl Rounds {
             round.dropped = members().map(without_claim).collect();
         }
         round.next = Some(facts);
+        round.fresh = true;
         round.outcome.is_some().then_some(&*round)
     }
 
-    /// Settles every round that can be settled, and returns them in order.
-    pub fn settle(&mut self, evidence: Evidence<'_>) -> Vec<Round> {
+    /// Settles every round that can be settled by what is due, and returns them in order.
+    pub fn settle(&mut self, evidence: Evidence<'_>, due: &Due) -> Vec<Round> {
         let mut settled = Vec::new();
         if self.open > 0 {
             for round in self
                 .rounds
                 .iter_mut()
-                .filter(|round| round.outcome.is_none())
+                .filter(|round| round.outcome.is_none() && due.has(round))
             {
                 if settle_one(round, evidence) {
                     settled.push(round.clone());
@@ -254,10 +261,12 @@ impl Rounds {
     /// Members of completed rounds that are proven to have done what they were told, each
     /// once: by a status of their own with that generation, by their next claim, or by the
     /// quiet after the round.
-    pub fn take_applied(&mut self, evidence: Evidence<'_>) -> Vec<Took> {
+    pub fn take_applied(&mut self, evidence: Evidence<'_>, due: &Due) -> Vec<Took> {
         let mut applied = Vec::new();
         for round in &mut self.rounds {
-            if !round.waits_for_members() {
+            let is_due = due.has(round);
+            round.fresh = false;
+            if !is_due || !round.waits_for_members() {
                 continue;
             }
             let Some(record) = round.record.clone() else {
@@ -330,6 +339,7 @@ impl Round {
             outcome: None,
             counts: false,
             counted: Vec::new(),
+            fresh: false,
         }
     }
 

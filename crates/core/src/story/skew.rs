@@ -26,6 +26,9 @@ pub struct Skews {
     workers: BTreeMap<Arc<str>, VecDeque<Pair>>,
     /// By no less, as arrivals here show.
     arrived: BTreeMap<Arc<str>, VecDeque<Pair>>,
+    /// Whether more is known than when it was last asked.
+    #[serde(skip)]
+    learnt: bool,
 }
 
 /// One pair: the clock is ahead by no more, or no less, than `ms`.
@@ -58,7 +61,12 @@ impl Skews {
     }
 
     fn add(&mut self, worker: &Arc<str>, pair: Pair) {
-        add(&mut self.workers, worker, pair);
+        self.learnt |= add(&mut self.workers, worker, pair);
+    }
+
+    /// Whether more is known of some clock since this was last asked.
+    pub fn take_learnt(&mut self) -> bool {
+        std::mem::take(&mut self.learnt)
     }
 
     /// A status was written before this agent had it.
@@ -104,7 +112,8 @@ impl Skews {
     }
 }
 
-fn add(all: &mut BTreeMap<Arc<str>, VecDeque<Pair>>, worker: &Arc<str>, pair: Pair) {
+/// Adds a pair, if it says more than is known.
+fn add(all: &mut BTreeMap<Arc<str>, VecDeque<Pair>>, worker: &Arc<str>, pair: Pair) -> bool {
     if !all.contains_key(worker)
         && all.len() >= SKEW_WORKERS_MAX
         && let Some(first) = all.keys().next().cloned()
@@ -119,12 +128,13 @@ fn add(all: &mut BTreeMap<Arc<str>, VecDeque<Pair>>, worker: &Arc<str>, pair: Pa
         Pair::NoLess(ms) => known.least_ms.is_none_or(|least| ms > least),
     };
     if !says_more {
-        return;
+        return false;
     }
     if pairs.len() >= SKEW_PAIRS_MAX {
         pairs.pop_front();
     }
     pairs.push_back(pair);
+    true
 }
 
 // === impl Skew ===
