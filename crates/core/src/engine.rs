@@ -313,15 +313,17 @@ impl State {
             statuses: &self.statuses,
             skews: &self.story.skews,
             progress: &self.progress,
+            steps_taken: self.story.steps.taken(),
             quiet_until: self.quiet_until(),
         }
     }
 
-    fn settle_rounds(&mut self, due: &Due) {
+    pub(crate) fn settle_rounds(&mut self, due: &Due) {
         let evidence = Evidence {
             statuses: &self.statuses,
             skews: &self.story.skews,
             progress: &self.progress,
+            steps_taken: self.story.steps.taken(),
             quiet_until: self.quiet_until(),
         };
         let settled = self.rounds.settle(evidence, due);

@@ -19,6 +19,7 @@ use crate::story::config_log::ConfigLog;
 use crate::story::departures::{Departure, Departures};
 use crate::story::episodes::{Closed, Episodes, PhaseSeen, Shown};
 use crate::story::losses::{Losses, Took};
+use crate::story::rounds::Due;
 use crate::story::sign;
 use crate::story::skew::Skews;
 use crate::story::status_log::StatusLog;
@@ -72,13 +73,16 @@ impl State {
 
     /// Judges what can be judged, and lets timers run.
     pub(super) fn judge_steps(&mut self) {
-        let progress = &self.progress;
-        let mut due = Vec::new();
-        while let Some(step) = self.story.steps.take(|since| progress.passed(since)) {
-            due.push(step);
-        }
-        for step in &due {
-            self.judge(step);
+        loop {
+            let progress = &self.progress;
+            let Some(step) = self.story.steps.take(|since| progress.passed(since)) else {
+                break;
+            };
+            self.learn_starts(&step);
+            let mut due = Due::default();
+            due.generation(step.before.as_deref().map_or(0, |before| before.generation));
+            self.settle_rounds(&due);
+            self.judge(&step);
         }
         if self.story.steps.is_empty() {
             self.take_took(i64::MAX);
@@ -99,7 +103,6 @@ impl State {
         let polled = self.polled_start(step);
         let statuses_known = !self.progress.of(Topic::Status).is_beyond_reach();
         let config_known = !self.progress.of(Topic::Config).is_beyond_reach();
-        self.learn_starts(step);
         // Without this record all that was over before it was written is known to be over.
         let before = step.recorded.plus_ms(-1);
         self.run_timers(before);

@@ -24,6 +24,7 @@ impl State {
             join_ended: recorded,
             recorded,
             arrived: at,
+            step: self.story.steps.next_number(),
             live,
             same_clock: !self.clock.coordinator_moved,
         };
@@ -68,6 +69,7 @@ impl State {
                 join_ended,
                 recorded: now.recorded,
                 arrived: at,
+                step: self.story.steps.next_number(),
                 live,
                 same_clock: !self.clock.coordinator_moved,
             };

@@ -22,7 +22,8 @@
 //!
 //! Rules 3 and 5 need the next record alone.
 //! Where rule 4 does not settle at once, rules 6 and 7 wait for the barrier of the next
-//! record, so that a status that proves the contrary cannot still be unread.
+//! record, so that a status that proves the contrary cannot still be unread, and for the turn
+//! of its step, so that it can be told whether its clock speaks against it.
 
 mod due;
 mod next;
@@ -91,8 +92,20 @@ pub struct Evidence<'a> {
     pub skews: &'a Skews,
     /// How far the inputs were read.
     pub progress: &'a Progress,
+    /// How many steps were taken to be judged.
+    pub steps_taken: u64,
     /// The instant up to which no group record is unread (rule 5).
     pub quiet_until: Option<EventTime>,
+}
+
+// === impl Evidence ===
+
+impl Evidence<'_> {
+    /// Whether nothing that says more of a round with this follower can be unread, and what
+    /// earlier steps tell of clocks is known: whoever reads the history knows it no later.
+    fn is_all(&self, next: &Next) -> bool {
+        next.step < self.steps_taken && self.progress.passed(next.arrived)
+    }
 }
 
 // === impl Rounds ===

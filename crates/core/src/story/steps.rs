@@ -64,6 +64,8 @@ pub struct Missing {
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Steps {
     waiting: VecDeque<Step>,
+    /// How many were taken so far.
+    taken: u64,
     /// The record of the last step that was taken, and when its incarnation began.
     before: Option<Arc<GroupSnapshot>>,
     began: Option<(EventTime, u32)>,
@@ -112,11 +114,25 @@ impl Steps {
             return None;
         }
         let mut step = self.waiting.pop_front()?;
+        self.taken = self.taken.saturating_add(1);
         step.before = self.before.take();
         step.began_before = self.began.replace((step.began, step.incarnation));
         // A group that was deleted had the members it had until somebody joins it anew.
         self.before = step.now.clone().or_else(|| step.before.clone());
         Some(step)
+    }
+
+    /// The number of the next step that is pushed.
+    #[must_use]
+    pub fn next_number(&self) -> u64 {
+        let waiting = u64::try_from(self.waiting.len()).unwrap_or(u64::MAX);
+        self.taken.saturating_add(waiting)
+    }
+
+    /// How many were taken so far: the number of the first that was not.
+    #[must_use]
+    pub fn taken(&self) -> u64 {
+        self.taken
     }
 
     /// Since when the newest of them waits.
@@ -133,7 +149,10 @@ impl Steps {
 
     /// Forgets all: the log is another one.
     pub fn clear(&mut self) {
-        *self = Self::default();
+        *self = Self {
+            taken: self.next_number(),
+            ..Self::default()
+        };
     }
 }
 

@@ -246,3 +246,83 @@ fn difference(one: &Value, other: &Value, path: &str, out: &mut Vec<String>) {
         _ => {}
     }
 }
+
+#[test]
+#[ignore]
+fn dbg_settle() {
+    over_seeds(1, |world| {
+        let seed = world.plan().seed;
+        let mut rng = Rng::new(seed);
+        let latest = world.plan().end_ms / 2;
+        let compacted_ms = rng.chance(50).then_some(10_000);
+        let specs = [
+            ObserverSpec::default(),
+            ObserverSpec {
+                start_ms: rng.between(1, latest),
+                poll_ms: Some(500),
+                lag_ms: (1, 2_500),
+                doubled: 20,
+                seed,
+                ..ObserverSpec::default()
+            },
+            ObserverSpec {
+                start_ms: latest,
+                poll_ms: None,
+                skew_ms: rng.between(-5_000, 5_000),
+                compacted_ms,
+                seed: seed + 1,
+                ..ObserverSpec::default()
+            },
+        ];
+        println!(
+            "start {} {} compacted {compacted_ms:?}",
+            specs[1].start_ms, specs[2].start_ms
+        );
+        for (worker, clock) in &world.truth().clocks {
+            println!("clock {worker} {clock:?}");
+        }
+        let watched = specs.map(|spec| watch(world, spec));
+        for (at, w) in watched.iter().enumerate() {
+            for round in &w.settled {
+                println!(
+                    "{at} {} {:?} rec {:?} join {:?} {:?} {:?} members {:?}",
+                    round.generation,
+                    round.incarnation,
+                    round.recorded.map(|t| t.0 - 1_700_000_000_000),
+                    round.join_ended.map(|t| t.0 - 1_700_000_000_000),
+                    round.outcome,
+                    round.settled_by,
+                    round
+                        .members
+                        .iter()
+                        .map(|m| (m.worker.clone(), m.assigned.len(), m.revoked.len(), m.owned))
+                        .collect::<Vec<_>>()
+                );
+            }
+            println!("skews {:?}", w.engine.answers().episodes.map(|e| e.skews));
+        }
+        let mut seen = 0;
+        for input in &watched[0].inputs {
+            use evenkeel_core::facts::input::{InputKind, Topic};
+            if let InputKind::Record(r) = &input.kind {
+                if r.topic == Topic::Status {
+                    println!(
+                        "status at {} ts {:?} {} {}",
+                        input.at.0 - 1_700_000_000_000,
+                        r.timestamp.map(|t| t.0 - 1_700_000_000_000),
+                        String::from_utf8_lossy(r.key.as_deref().unwrap_or_default()),
+                        String::from_utf8_lossy(r.value.as_deref().unwrap_or_default())
+                    );
+                } else if r.topic == Topic::Offsets {
+                    seen += 1;
+                    println!(
+                        "GROUP #{seen} at {} ts {:?}",
+                        input.at.0 - 1_700_000_000_000,
+                        r.timestamp.map(|t| t.0 - 1_700_000_000_000)
+                    );
+                }
+            }
+        }
+        Ok(())
+    });
+}

@@ -13,6 +13,8 @@ pub struct Next {
     pub recorded: EventTime,
     /// When the agent had that record: the barrier is asked after it.
     pub arrived: ArrivalTime,
+    /// The number of the step that leads to it.
+    pub step: u64,
     /// Whether it happened while the agent watched.
     pub live: bool,
     /// Whether the same coordinator wrote both: only then is the time between them known.

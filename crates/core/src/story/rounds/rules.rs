@@ -73,7 +73,7 @@ fn outcome_of(
         .or_else(|| rule_4_status(round, record, evidence))
         // The timer fires at its event time, whoever asked when.
         .or_else(|| rule_5_quiet(record, next.on_same_clock()));
-    if at_once.is_some() || !evidence.progress.passed(next.arrived) {
+    if at_once.is_some() || !evidence.is_all(&next) {
         return at_once;
     }
     rule_6_ignored(round).or(Some((Outcome::Unknown, Rule::R7NoEvidence)))
@@ -169,7 +169,7 @@ pub(super) fn member_applied(
     match round.followed.get(place).copied().flatten() {
         Some(true) => Some(true),
         // A status that says that it did may still be unread.
-        _ if !evidence.progress.passed(next.arrived) => None,
+        _ if !evidence.is_all(&next) => None,
         Some(false) => Some(false),
         // Twice without a claim: either it never got what it was told, or it has lost it
         // since. Only a status could say which.
