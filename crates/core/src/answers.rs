@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+pub use crate::facts::observation::AssignmentError;
 pub use counters::{Counters, Histogram};
 pub use duration::{Bound, DurationAnswer};
 pub use episode::{
@@ -310,18 +311,6 @@ pub enum RevocationHow {
     Implied,
     /// The owner lost its coordinator and stopped by itself.
     Dropped,
-}
-
-/// The error of an assignment: the label `error`.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, serde::Deserialize,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum AssignmentError {
-    /// `ConnectProtocol.Assignment.CONFIG_MISMATCH` (1).
-    ConfigMismatch,
-    /// A number that no released Connect writes.
-    Other,
 }
 
 /// Something about the inputs that a person should know.

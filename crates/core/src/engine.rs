@@ -87,6 +87,8 @@ struct GroupNow {
     seen_from: Option<i64>,
     /// Whether the round before the newest one revoked something.
     revoked_before: bool,
+    /// Whether a record since the newest could not be read: numbers are missing here only.
+    hole: bool,
 }
 
 /// What an input changed: what the log tells a person, and what replays compare.
@@ -271,6 +273,7 @@ impl State {
             Topic::Config => {
                 self.configured.clear();
                 self.story.config.clear();
+                self.story.steps.config_anew();
             }
             Topic::Status => {
                 self.statuses.clear();

@@ -77,6 +77,10 @@ pub const TASKS_MAX: i32 = 100_000;
 /// Changes of the config topic remembered by offset: what lies between two group records.
 pub const CONFIG_CHANGES_MAX: usize = 4096;
 
+/// Items whose statuses are remembered: as many as are remembered without an owner. A topic
+/// that names more is written to by something that is no Connect worker.
+pub const STATUS_ITEMS_MAX: usize = UNOWNED_MEMORY_MAX;
+
 /// Statuses remembered of one item: a move takes two, a restart three.
 pub const STATUSES_PER_ITEM_MAX: usize = 64;
 

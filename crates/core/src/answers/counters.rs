@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::{AssignmentError, Cause, DepartureHow, LossEnd, Outcome, Phase, RevocationHow};
+use super::{Cause, DepartureHow, LossEnd, Outcome, Phase, RevocationHow};
 use crate::facts::ids::Kind;
+use crate::facts::observation::AssignmentError;
 
 /// What was counted while the agent watched. Kept in the engine's state.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, serde::Deserialize)]

@@ -12,7 +12,7 @@ use crate::facts::time::EventTime;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct EpisodeAnswer {
     /// The same on every sidecar: the first generation and the end of its join phase.
-    pub id: String,
+    pub id: Arc<str>,
     /// Where it stands.
     pub state: EpisodeState,
     /// The first sign of it in the logs.
@@ -48,7 +48,7 @@ pub struct EpisodeAnswer {
     /// Work that lost its owner in it.
     pub lost: LostAnswer,
     /// The episode before, if it closed unresolved and this one goes on with it.
-    pub follows: Option<String>,
+    pub follows: Option<Arc<str>>,
     /// What this agent's own polls add: the only part that differs between sidecars.
     pub polled: PolledBounds,
 }

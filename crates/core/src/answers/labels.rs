@@ -1,8 +1,7 @@
 //! The label values of every closed set in the answers, and the order they are shown in.
 
-use super::{
-    AssignmentError, DelayReason, GroupState, Mode, Outcome, RevocationHow, UnassignedReason,
-};
+use super::{DelayReason, GroupState, Mode, Outcome, RevocationHow, UnassignedReason};
+use crate::facts::observation::AssignmentError;
 
 impl Mode {
     /// All, in the order they are shown.

@@ -14,6 +14,7 @@ use crate::limits::DEPARTED_WORKERS_MAX;
 use crate::story::departures::Departure;
 use crate::story::losses::Ended;
 use crate::story::rounds::Round;
+use crate::story::steps::Step;
 
 // === impl State ===
 
@@ -29,9 +30,6 @@ impl State {
     fn count_round(&mut self, round: &Round) {
         if let Some((outcome, _)) = round.outcome {
             self.note_outcome(round.incarnation, round.generation, outcome);
-        }
-        if round.next.is_some() {
-            self.count_given_up(round);
         }
     }
 
@@ -49,17 +47,20 @@ impl State {
     }
 
     /// What members gave up by themselves, counted once it is known what they had: an eager
-    /// member stops all of it before it joins again.
-    pub(super) fn count_given_up(&mut self, round: &Round) {
-        if !round.next.is_some_and(|next| next.live) {
-            return;
-        }
-        let eager = round
-            .record
+    /// member stops all of it before it joins again. `applied` says whether each is proven to
+    /// have had what the record before told it.
+    pub(super) fn count_given_up(&mut self, step: &Step, applied: &[Option<bool>]) {
+        let before = step
+            .before
             .as_deref()
-            .is_some_and(|r| r.protocol == Some(Protocol::Eager));
-        if eager && round.applied() == Some(true) {
-            for member in round.stayers() {
+            .filter(|_| step.live && step.continues);
+        let Some(before) = before.filter(|before| before.protocol == Some(Protocol::Eager)) else {
+            return;
+        };
+        let now = step.now.as_deref();
+        for (member, applied) in before.members.iter().zip(applied) {
+            let stayed = now.is_some_and(|now| now.member(&member.id).is_some());
+            if stayed && *applied == Some(true) {
                 add(
                     &mut self.counters.revocations,
                     RevocationHow::Implied,
@@ -150,8 +151,13 @@ impl State {
         let changed =
             before.leader.is_some() && now.leader.is_some() && before.leader != now.leader;
         if changed && !self.polled.has_counted_leader() {
-            self.counters.leader_changes = self.counters.leader_changes.saturating_add(1);
+            self.count_leader_change();
         }
+    }
+
+    /// Another member leads than the one before.
+    pub(super) fn count_leader_change(&mut self) {
+        self.counters.leader_changes = self.counters.leader_changes.saturating_add(1);
     }
 }
 

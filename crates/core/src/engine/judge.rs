@@ -17,7 +17,7 @@ use crate::limits::ARRIVAL_SLACK_MS;
 use crate::story::causes;
 use crate::story::config_log::ConfigLog;
 use crate::story::departures::{Departure, Departures};
-use crate::story::episodes::{Closed, Episodes, PhaseSeen, Shown};
+use crate::story::episodes::{Closed, Episodes, LostNow, PhaseSeen, Shown};
 use crate::story::losses::{Losses, Took};
 use crate::story::rounds::Due;
 use crate::story::sign;
@@ -73,9 +73,12 @@ impl State {
 
     /// Judges what can be judged, and lets timers run.
     pub(super) fn judge_steps(&mut self) {
+        let mut judged = false;
         loop {
             let progress = &self.progress;
-            let Some(step) = self.story.steps.take(|since| progress.passed(since)) else {
+            let config_end = self.configured.next_offset();
+            let passed = |since| progress.passed(since);
+            let Some(step) = self.story.steps.take(passed, config_end) else {
                 break;
             };
             self.learn_starts(&step);
@@ -83,6 +86,10 @@ impl State {
             due.generation(step.before.as_deref().map_or(0, |before| before.generation));
             self.settle_rounds(&due);
             self.judge(&step);
+            judged = true;
+        }
+        if judged && self.story.steps.is_empty() {
+            self.learn_newest_starts();
         }
         if self.story.steps.is_empty() {
             self.take_took(i64::MAX);
@@ -151,12 +158,18 @@ impl State {
         let left: Vec<Departure> = left.cloned().collect();
         let is_round = step.now.as_deref().is_some_and(|now| now.generation > 0);
         if is_round {
-            story.episodes.judge(&turn, &causes, left, sign, lost.len());
+            let lost = LostNow {
+                items: lost,
+                unhanded: story.losses.any_unhanded(&turn),
+            };
+            let episode = story.episodes.judge(&turn, &causes, left, sign, &lost);
+            story.losses.belong(&lost.items, &episode);
         }
         story.episodes.ended(&ended);
         self.count_phases(&phases);
         self.count_ended(&ended, step.live);
         self.count_dropped(&dropped, step.live);
+        self.count_given_up(step, &applied);
         for departed in &moves.changed {
             self.story.episodes.settle_departure(departed);
         }
@@ -255,11 +268,10 @@ impl State {
     fn run_timers(&mut self, until: EventTime) {
         self.close_episode(|episodes, show| episodes.close_by(until, show));
         let on = self.story.switches.on(StoryRule::Loss(6));
-        let ended = self.story.losses.expire(until, on);
-        if !ended.is_empty() {
-            self.story.episodes.ended(&ended);
-            let deleted = self.group.deleted;
-            self.count_ended(&ended, self.is_watched(deleted));
+        if let Some(gone) = self.story.losses.expire(until, on) {
+            self.story.episodes.ended(&gone.ended);
+            let live = gone.live || self.is_watched(Some(gone.deleted));
+            self.count_ended(&gone.ended, live);
         }
         let losses = &self.story.losses;
         let settled = self
@@ -291,7 +303,7 @@ impl State {
             }
         }
         self.count_phases(&closed.phases);
-        if self.is_watched(closed.answer.closed) {
+        if closed.live || self.is_watched(closed.answer.closed) {
             self.count_episode(&closed.answer);
         }
         self.changes.push(Change::Closed(closed.answer));
@@ -302,7 +314,7 @@ impl State {
         let delay_ms = self.clock.delay_live_ms_min.unwrap_or(0);
         let since = self.clock.watched_since;
         let since = since.map(|since| since.plus_ms(-delay_ms));
-        self.group.newest_live || at > since
+        at > since
     }
 
     fn departure_settled(&mut self, departed: &Departure) {

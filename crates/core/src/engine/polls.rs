@@ -86,8 +86,7 @@ impl State {
         stand_in.ownership.bound(&self.configured);
         if matches!(leaders, (Some(before), Some(now)) if before != now) {
             stand_in.leader_changes = stand_in.leader_changes.saturating_add(1);
-            let count = &mut self.counters.leader_changes;
-            *count = count.saturating_add(1);
+            self.count_leader_change();
         }
         self.note_members(problems.is_empty(), None);
     }

@@ -231,11 +231,15 @@ impl State {
                 );
             }
             Ok(GroupFact::Unknown(unknown)) => {
+                self.group.hole = true;
                 self.tallies
                     .offsets
                     .unknown(&format!("group_metadata_v{}", unknown.version));
             }
-            Err(error) => self.tallies.offsets.undecodable(error.label()),
+            Err(error) => {
+                self.group.hole = true;
+                self.tallies.offsets.undecodable(error.label());
+            }
         }
     }
 }

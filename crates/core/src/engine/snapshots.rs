@@ -36,6 +36,7 @@ impl State {
             incarnation: self.group.incarnation,
             began: self.group.began.unwrap_or(recorded),
             began_before: None,
+            config_from: None,
             recorded,
             join_ended: recorded,
             arrived: at,
@@ -98,6 +99,7 @@ impl State {
                 incarnation: self.group.incarnation,
                 began: self.group.began.unwrap_or(now.recorded),
                 began_before: None,
+                config_from: None,
                 recorded: now.recorded,
                 join_ended: now.join_ended.unwrap_or(now.recorded),
                 arrived: at,
@@ -136,9 +138,7 @@ impl State {
 
     /// The newest round learns what followed it, and is settled if that is enough.
     fn follow(&mut self, now: Option<&GroupSnapshot>, next: Next) {
-        if let Some(settled) = self.rounds.followed(now, next).cloned() {
-            self.count_given_up(&settled);
-        }
+        self.rounds.followed(now, next);
         let due = self.due.clone();
         self.settle_rounds(&due);
     }
@@ -165,13 +165,15 @@ impl State {
         at: ArrivalTime,
         live: bool,
     ) -> Option<Missing> {
+        let hole = std::mem::take(&mut self.group.hole);
         let first = since?.saturating_add(1);
         let count = u64::try_from(now.generation.saturating_sub(first)).unwrap_or(0);
         if count == 0 {
             return None;
         }
         let watched = self.progress.of(Topic::Offsets).confirmed();
-        let whole = live && watched.is_some_and(|seen| at.since_ms(seen) <= WHOLE_GAP_MS_MAX);
+        let whole =
+            live && !hole && watched.is_some_and(|seen| at.since_ms(seen) <= WHOLE_GAP_MS_MAX);
         let outcome = if whole {
             Outcome::Aborted
         } else {

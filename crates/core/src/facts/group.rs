@@ -9,9 +9,8 @@ use std::sync::Arc;
 
 use siphasher::sip::SipHasher13;
 
-use crate::answers::AssignmentError;
 use crate::facts::ids::{Names, Protocol, WorkItem};
-use crate::facts::observation::{Claim, GroupSnapshot, Member};
+use crate::facts::observation::{AssignmentError, Claim, GroupSnapshot, Member};
 use crate::facts::poll::{Description, PolledMember, PolledState};
 use crate::facts::sets;
 use crate::facts::time::EventTime;

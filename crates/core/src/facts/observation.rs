@@ -6,9 +6,20 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::answers::AssignmentError;
 use crate::facts::ids::{ConnectorId, Protocol, WorkItem};
 use crate::facts::time::EventTime;
+
+/// The error of an assignment: the label `error`.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, serde::Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum AssignmentError {
+    /// `ConnectProtocol.Assignment.CONFIG_MISMATCH` (1).
+    ConfigMismatch,
+    /// A number that no released Connect writes.
+    Other,
+}
 
 /// What one group-metadata record says.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

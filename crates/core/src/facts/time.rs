@@ -28,6 +28,12 @@ impl EventTime {
         Self(self.0.saturating_add(ms))
     }
 
+    /// This instant, `ms` milliseconds earlier; stops at the ends of the scale.
+    #[must_use]
+    pub fn minus_ms(self, ms: i64) -> Self {
+        Self(self.0.saturating_sub(ms))
+    }
+
     /// Milliseconds from `earlier` to this instant; negative when a clock stepped back.
     #[must_use]
     pub fn since_ms(self, earlier: Self) -> i64 {

@@ -106,6 +106,7 @@ impl Causes {
         for found in &other.found {
             self.add(found.clone());
         }
+        self.left_out = self.left_out.saturating_add(other.left_out);
     }
 
     /// More is known of a departure.

@@ -168,12 +168,12 @@ impl ConfigLog {
     ) -> impl Iterator<Item = &ConfigChange> {
         let to = to.unwrap_or(i64::MIN);
         let from = from.unwrap_or(to);
-        // Two records of a storm name the same offset: nothing is looked through for them.
-        let all = if from < to { self.changes.len() } else { 0 };
-        self.changes
-            .iter()
-            .take(all)
-            .filter(move |change| change.offset >= from && change.offset < to)
+        let first = self.changes.partition_point(|change| change.offset < from);
+        let changes = self
+            .changes
+            .range(first..)
+            .take_while(move |change| change.offset < to);
+        changes
     }
 }
 

@@ -130,10 +130,9 @@ impl Departures {
             self.open.push(departure);
         }
         let newcomers: Vec<&Arc<Member>> = turn.newcomers().collect();
-        for member in &newcomers {
-            let arrival = self.arrival(turn, member, newcomers.len(), &mut moves);
-            moves.came.push((Arc::clone(member), arrival));
-        }
+        let arrivals = self.arrivals(turn, &newcomers, &mut moves);
+        let came = newcomers.into_iter().map(Arc::clone);
+        moves.came.extend(came.zip(arrivals));
         // With who came in its place in the same record.
         let settled = at_once.iter().filter_map(|key| self.get(*key));
         moves.settled.extend(settled.cloned());
@@ -177,81 +176,68 @@ impl Departures {
         }
     }
 
-    fn arrival(
+    /// What each newcomer is: one rule for all of them before the next, so that the order
+    /// of their ids, which nobody chose, decides nothing.
+    fn arrivals(
         &mut self,
         turn: &Turn<'_>,
-        member: &Arc<Member>,
-        newcomers: usize,
+        newcomers: &[&Arc<Member>],
         moves: &mut Moves,
-    ) -> Arrival {
-        let found = if matches!(member.claim, Claim::Items(_)) {
-            let same = |departed: &&mut Departure| {
-                departed.successor.is_none() && departed.worker == member.worker
-            };
-            if !turn.on(StoryRule::Departure(5)) || !turn.on(StoryRule::Successor(4)) {
-                return Arrival::New;
+    ) -> Vec<Arrival> {
+        let mut arrivals = vec![Arrival::New; newcomers.len()];
+        for number in [4, 1, 2, 3] {
+            if !turn.on(StoryRule::Successor(number)) {
+                continue;
             }
-            self.open.iter_mut().rev().find(same)
-        } else {
-            self.place_taken(turn, member, newcomers)
-        };
-        let Some(departed) = found else {
-            return Arrival::New;
-        };
-        let returned = matches!(member.claim, Claim::Items(_));
-        departed.successor = Some(Successor {
-            member: Arc::clone(&member.id),
-            worker: Arc::clone(&member.worker),
-            generation: turn.generation(),
-            same: returned,
-        });
-        if returned && !departed.settled {
-            departed.how = DepartureHow::Unresponsive;
-            departed.evidence = format!(
-                "it came back in generation {} with its claim: the process had lived on",
-                turn.generation()
-            );
+            for (member, arrival) in newcomers.iter().zip(&mut arrivals) {
+                let has_claim = matches!(member.claim, Claim::Items(_));
+                if *arrival != Arrival::New || has_claim != (number == 4) {
+                    continue;
+                }
+                if has_claim && !turn.on(StoryRule::Departure(5)) {
+                    continue;
+                }
+                let place = match number {
+                    1 | 4 => self.by_address(turn, member),
+                    2 => self.by_host(turn, member),
+                    _ => self.by_number(newcomers.len()),
+                };
+                if let Some(departed) = place.and_then(|place| self.open.get_mut(place)) {
+                    *arrival = departed.take_place(turn, member, moves);
+                }
+            }
         }
-        if !std::mem::replace(&mut departed.settled, true) {
-            moves.settled.push(departed.clone());
-        }
-        moves.changed.push(departed.clone());
-        if returned {
-            Arrival::Returned(departed.key)
-        } else {
-            Arrival::Successor(departed.key)
-        }
+        arrivals
     }
 
-    fn place_taken(
-        &mut self,
-        turn: &Turn<'_>,
-        member: &Member,
-        newcomers: usize,
-    ) -> Option<&mut Departure> {
-        let vacant: Vec<usize> = (0..self.open.len())
-            .filter(|place| self.open.get(*place).is_some_and(|d| d.successor.is_none()))
-            .collect();
-        let find = |is: &dyn Fn(&Departure) -> bool| {
-            let mut newest_first = vacant.iter().rev().copied();
-            newest_first.find(|place| self.open.get(*place).is_some_and(is))
+    /// The newest departure without a successor for which this holds.
+    fn vacant(&self, is: impl Fn(&Departure) -> bool) -> Option<usize> {
+        self.open
+            .iter()
+            .rposition(|departed| departed.successor.is_none() && is(departed))
+    }
+
+    /// Where several members advertise one address, it says nothing of any of them.
+    fn by_address(&self, turn: &Turn<'_>, member: &Member) -> Option<usize> {
+        let is_shared = |record: Option<&GroupSnapshot>| {
+            record.is_some_and(|record| record.shares_worker(&member.worker))
         };
-        let alone = || {
-            let on_host = |other: &&Arc<Member>| other.client_host == member.client_host;
-            turn.now().iter().filter(on_host).count() == 1
-        };
-        let by_address = || find(&|departed| departed.worker == member.worker);
-        let by_host = || find(&|departed| departed.host == member.client_host).filter(|_| alone());
-        let by_number = || match vacant.as_slice() {
-            [only] if newcomers == 1 => Some(*only),
-            _ => None,
-        };
-        let place = Some(())
-            .filter(|()| turn.on(StoryRule::Successor(1)))
-            .and_then(|()| by_address())
-            .or_else(|| by_host().filter(|_| turn.on(StoryRule::Successor(2))))
-            .or_else(|| by_number().filter(|_| turn.on(StoryRule::Successor(3))))?;
-        self.open.get_mut(place)
+        let shared = is_shared(turn.step.before.as_deref()) || is_shared(turn.step.now.as_deref());
+        self.vacant(|departed| departed.worker == member.worker)
+            .filter(|_| !shared)
+    }
+
+    fn by_host(&self, turn: &Turn<'_>, member: &Member) -> Option<usize> {
+        let on_host = |other: &&Arc<Member>| other.client_host == member.client_host;
+        let alone = turn.now().iter().filter(on_host).count() == 1;
+        self.vacant(|departed| departed.host == member.client_host)
+            .filter(|_| alone)
+    }
+
+    fn by_number(&self, newcomers: usize) -> Option<usize> {
+        let vacant = |departed: &&Departure| departed.successor.is_none();
+        let only = self.open.iter().filter(vacant).count() == 1 && newcomers == 1;
+        self.vacant(|_| true).filter(|_| only)
     }
 
     /// Time has passed up to `until`: settles what was not contradicted, and forgets what is
@@ -301,6 +287,33 @@ impl Departures {
 // === impl Departure ===
 
 impl Departure {
+    /// A member comes in its place, or is the same process again.
+    fn take_place(&mut self, turn: &Turn<'_>, member: &Arc<Member>, moves: &mut Moves) -> Arrival {
+        let returned = matches!(member.claim, Claim::Items(_));
+        self.successor = Some(Successor {
+            member: Arc::clone(&member.id),
+            worker: Arc::clone(&member.worker),
+            generation: turn.generation(),
+            same: returned,
+        });
+        if returned && !self.settled {
+            self.how = DepartureHow::Unresponsive;
+            self.evidence = format!(
+                "it came back in generation {} with its claim: the process had lived on",
+                turn.generation()
+            );
+        }
+        if !std::mem::replace(&mut self.settled, true) {
+            moves.settled.push(self.clone());
+        }
+        moves.changed.push(self.clone());
+        if returned {
+            Arrival::Returned(self.key)
+        } else {
+            Arrival::Successor(self.key)
+        }
+    }
+
     /// As it is shown.
     #[must_use]
     pub fn answer(&self) -> DepartureAnswer {

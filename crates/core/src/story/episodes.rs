@@ -5,7 +5,8 @@
 //! 2. a scheduled delay runs,
 //! 3. the newest record carries an error,
 //! 4. workers have not said what became of work that they were told to start,
-//! 5. a new connector has not committed its tasks.
+//! 5. a new connector has not committed its tasks,
+//! 9. lost work was handed to nobody, and nothing is scheduled.
 //!
 //! It closes
 //! 6. *settled*, at the instant at which the last of these was done, if that is before the
@@ -24,7 +25,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::answers::{Cause, DepartureAnswer, EpisodeAnswer, EpisodeOutcome, Outcome};
+use crate::answers::{Cause, DepartureAnswer, EpisodeAnswer, EpisodeOutcome, LostAnswer, Outcome};
 use crate::facts::ids::WorkItem;
 use crate::facts::time::EventTime;
 use crate::limits::{EPISODES_SHOWN_MAX, UNRESOLVED_MS};
@@ -49,7 +50,7 @@ pub struct Episodes {
 /// One episode.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Episode {
-    id: String,
+    id: Arc<str>,
     began: EventTime,
     whole: bool,
     causes: Causes,
@@ -58,16 +59,28 @@ pub struct Episode {
     last: i32,
     rounds: VecDeque<RoundEntry>,
     departures: Vec<Departure>,
-    lost: rounds::LostTally,
+    lost: LostAnswer,
     stretches: Stretches,
     awaited: Awaited,
     follow_up: bool,
     mismatch: bool,
+    /// Whether lost work was handed to nobody, and nothing is scheduled.
+    unhanded: bool,
     /// Until when a scheduled delay runs.
     deadline: Option<EventTime>,
-    /// When the newest record was written.
+    /// When the newest record was written, and whether the agent watched by then.
     recorded: EventTime,
-    follows: Option<String>,
+    live: bool,
+    follows: Option<Arc<str>>,
+}
+
+/// Lost work at one step.
+#[derive(Debug)]
+pub struct LostNow {
+    /// What was lost in it.
+    pub items: Vec<WorkItem>,
+    /// Whether some of all lost work is handed to nobody.
+    pub unhanded: bool,
 }
 
 /// The first sign of a round in the logs, and when polls saw it begin.
@@ -90,21 +103,23 @@ pub struct Closed {
     pub answer: Arc<EpisodeAnswer>,
     /// The phases of its last round.
     pub phases: Vec<PhaseSeen>,
+    /// Whether its last record was written while the agent watched.
+    pub live: bool,
 }
 
 // === impl Episodes ===
 
 impl Episodes {
     /// Takes a step that was judged: opens an episode, or goes on with the one that is open,
-    /// which must have been closed before if it was over by then.
+    /// which must have been closed before if it was over by then. Gives its id.
     pub fn judge(
         &mut self,
         turn: &Turn<'_>,
         causes: &Causes,
         left: Vec<Departure>,
         sign: Sign,
-        lost: usize,
-    ) {
+        lost: &LostNow,
+    ) -> Arc<str> {
         let follows = || {
             let last = self.closed.back()?;
             (last.outcome == Some(EpisodeOutcome::Unresolved)).then(|| last.id.clone())
@@ -113,10 +128,10 @@ impl Episodes {
         let episode = self
             .open
             .get_or_insert_with(|| Episode::begin(turn, sign, follows));
-        episode.take(turn, causes, sign);
+        episode.take(turn, causes, sign, lost);
         episode.departures.extend(left);
         episode.bound_departures();
-        episode.lost.begin(lost);
+        Arc::clone(&episode.id)
     }
 
     /// Closes the open episode if it was over by `until`, on the coordinator's clock.
@@ -144,11 +159,16 @@ impl Episodes {
         let mut episode = self.open.take()?;
         let phases = episode.finish_round(show.statuses, show.skews, show.switches, at);
         let answer = Arc::new(episode.answer(Some((at, outcome)), None));
+        let live = episode.live;
         self.closed.push_back(Arc::clone(&answer));
         if self.closed.len() > EPISODES_SHOWN_MAX {
             self.closed.pop_front();
         }
-        Some(Closed { answer, phases })
+        Some(Closed {
+            answer,
+            phases,
+            live,
+        })
     }
 
     /// A status of an item was written.
@@ -191,10 +211,21 @@ impl Episodes {
         }
     }
 
-    /// Lost work of the open episode ended.
+    /// Lost work ended: it is shown with the episode in which it was lost, also when that is
+    /// over.
     pub fn ended(&mut self, ended: &[Ended]) {
-        if let Some(episode) = &mut self.open {
-            episode.lost.end(ended);
+        for one in ended {
+            let Some(id) = &one.episode else {
+                continue;
+            };
+            if let Some(open) = self.open.as_mut().filter(|open| open.id == *id) {
+                open.lost.end(one.end, one.lasted);
+                continue;
+            }
+            let mut closed = self.closed.iter_mut().rev();
+            if let Some(closed) = closed.find(|closed| closed.id == *id) {
+                Arc::make_mut(closed).lost.end(one.end, one.lasted);
+            }
         }
     }
 
@@ -263,10 +294,10 @@ pub struct Shown<'a> {
 // === impl Episode ===
 
 impl Episode {
-    fn begin(turn: &Turn<'_>, sign: Sign, follows: Option<String>) -> Self {
+    fn begin(turn: &Turn<'_>, sign: Sign, follows: Option<Arc<str>>) -> Self {
         let generation = turn.generation();
         Self {
-            id: format!("{generation}@{}", turn.step.join_ended.0),
+            id: Arc::from(format!("{generation}@{}", turn.step.join_ended.0)),
             began: sign.at,
             whole: turn.step.before.is_some() || generation <= 1,
             causes: Causes::default(),
@@ -275,23 +306,22 @@ impl Episode {
             last: generation,
             rounds: VecDeque::new(),
             departures: Vec::new(),
-            lost: rounds::LostTally::default(),
+            lost: LostAnswer::default(),
             stretches: Stretches::default(),
             awaited: Awaited::default(),
             follow_up: false,
             mismatch: false,
+            unhanded: false,
             deadline: None,
             recorded: turn.step.recorded,
+            live: turn.step.live,
             follows,
         }
     }
 
-    fn take(&mut self, turn: &Turn<'_>, causes: &Causes, sign: Sign) {
+    fn take(&mut self, turn: &Turn<'_>, causes: &Causes, sign: Sign, lost: &LostNow) {
         let missing = turn.step.missing.map_or(0, |missing| missing.count);
-        // Polls saw the last join phase begin; the unrest began with the first.
-        let polled = sign.polled.filter(|_| missing == 0);
-        self.stretches
-            .resume(Sign { polled, ..sign }, self.rests_from());
+        self.stretches.resume(sign, self.rests_from());
         self.generations = self.generations.saturating_add(missing).saturating_add(1);
         if self.rounds.is_empty() {
             let before = i32::try_from(missing).unwrap_or(i32::MAX);
@@ -300,6 +330,7 @@ impl Episode {
         self.last = turn.generation();
         self.causes.extend(causes);
         self.recorded = turn.step.recorded;
+        self.live = turn.step.live;
         let now = turn.step.now.as_deref();
         let on = |number| turn.on(StoryRule::Episode(number));
         self.follow_up = on(1) && turn.now().iter().any(|member| !member.revoked.is_empty());
@@ -307,27 +338,34 @@ impl Episode {
         let delay_ms = now.map_or(0, |now| now.delay_ms);
         self.deadline =
             (delay_ms > 0 && on(2)).then(|| turn.step.recorded.plus_ms(i64::from(delay_ms)));
+        self.lost.begin(lost.items.len());
+        self.unhanded = on(9) && delay_ms <= 0 && lost.unhanded;
         self.awaited.take(turn);
         self.rounds.push_back(RoundEntry::new(turn, causes, sign));
         self.bound_rounds();
     }
 
+    /// Whether more is waited for than a deadline.
+    fn is_pending(&self) -> bool {
+        self.follow_up || self.mismatch || self.unhanded || !self.awaited.is_done()
+    }
+
+    /// When the last of what was waited for was done, if it was.
+    fn done_at(&self) -> Option<EventTime> {
+        (!self.is_pending()).then(|| self.awaited.last().max(self.recorded))
+    }
+
     /// From when on it only waited for the deadline; `None` while more is pending.
     fn rests_from(&self) -> Option<EventTime> {
-        let pending = self.follow_up || self.mismatch || !self.awaited.is_done();
-        self.deadline.filter(|_| !pending)?;
-        Some(self.awaited.last().max(self.recorded))
+        self.deadline.and_then(|_| self.done_at())
     }
 
     /// When and how it was over, if that was by `until`.
     fn over_by(&self, until: EventTime, switches: Switches) -> Option<(EventTime, EpisodeOutcome)> {
-        let pending = self.follow_up || self.mismatch || !self.awaited.is_done();
-        let stuck = self
-            .awaited
-            .stuck(self.recorded.max(self.deadline.unwrap_or(self.recorded)))
+        let scheduled = self.recorded.max(self.deadline.unwrap_or(self.recorded));
+        let stuck = Some(self.awaited.stuck(scheduled))
             .filter(|at| *at <= until && switches.on(StoryRule::Episode(7)));
-        if !pending && self.deadline.is_none() {
-            let at = self.awaited.last().max(self.recorded);
+        if let Some(at) = self.ready_at() {
             // A pause longer than that within the moves ended it before.
             let stuck = stuck.filter(|stuck| *stuck < at);
             if let Some(stuck) = stuck {
@@ -342,8 +380,7 @@ impl Episode {
     /// When the last of what it waited for was done, if nothing is pending.
     #[must_use]
     pub fn ready_at(&self) -> Option<EventTime> {
-        let pending = self.follow_up || self.mismatch || !self.awaited.is_done();
-        (!pending && self.deadline.is_none()).then(|| self.awaited.last().max(self.recorded))
+        self.done_at().filter(|_| self.deadline.is_none())
     }
 
     /// Whether it only waits for a scheduled delay.
@@ -359,9 +396,9 @@ impl Episode {
     }
 }
 
-/// The instant after which nothing moved for too long, given the instants of all moves.
-fn stuck_after(mut moves: Vec<EventTime>, scheduled: EventTime) -> EventTime {
-    moves.sort_unstable();
+/// The instant after which nothing moved for too long, given the instants of all moves in
+/// their order.
+fn stuck_after(moves: impl Iterator<Item = EventTime>, scheduled: EventTime) -> EventTime {
     let mut last = scheduled;
     for at in moves {
         if at.since_ms(last) > UNRESOLVED_MS {

@@ -33,8 +33,9 @@ use crate::story::switches::StoryRule;
 pub struct Losses {
     #[serde(with = "crate::facts::pairs")]
     open: BTreeMap<WorkItem, Loss>,
-    /// When the group was deleted, while nobody has formed it anew.
-    deleted: Option<EventTime>,
+    /// When the group was deleted, while nobody has formed it anew, and whether the agent
+    /// watched by then.
+    deleted: Option<(EventTime, bool)>,
 }
 
 /// One piece of lost work.
@@ -48,6 +49,8 @@ pub struct Loss {
     pub since: EventTime,
     /// Whether that is when it stopped: its owner wrote so.
     pub exact: bool,
+    /// The episode in which it was lost.
+    pub episode: Option<Arc<str>>,
 }
 
 /// A loss that ended.
@@ -59,6 +62,19 @@ pub struct Ended {
     pub end: LossEnd,
     /// How long it was without an owner.
     pub lasted: DurationAnswer,
+    /// The episode in which it was lost.
+    pub episode: Option<Arc<str>>,
+}
+
+/// What was lost when the group was deleted, given up.
+#[derive(Debug)]
+pub struct GroupGone {
+    /// What.
+    pub ended: Vec<Ended>,
+    /// When the group was deleted.
+    pub deleted: EventTime,
+    /// Whether the agent watched by then.
+    pub live: bool,
 }
 
 /// What a member was told and is proven to have done.
@@ -82,7 +98,7 @@ impl Losses {
         let mut lost = Vec::new();
         self.deleted = match turn.step.now {
             Some(_) => None,
-            None => self.deleted.or(Some(turn.step.recorded)),
+            None => self.deleted.or(Some((turn.step.recorded, turn.step.live))),
         };
         if turn.on(StoryRule::Loss(1)) {
             for (place, old) in turn.leavers() {
@@ -131,6 +147,7 @@ impl Losses {
                     worker: Arc::clone(&owner.worker),
                     since: stopped.unwrap_or(turn.step.join_ended),
                     exact: stopped.is_some(),
+                    episode: None,
                 },
             );
             lost.push(*item);
@@ -138,16 +155,18 @@ impl Losses {
     }
 
     /// Time has passed up to `until`: what a deleted group lost nobody will take up.
-    pub fn expire(&mut self, until: EventTime, on: bool) -> Vec<Ended> {
-        let Some(deleted) = self.deleted else {
-            return Vec::new();
-        };
-        if !on || until.since_ms(deleted) < DEPARTURE_WINDOW_MS {
-            return Vec::new();
+    pub fn expire(&mut self, until: EventTime, on: bool) -> Option<GroupGone> {
+        let (deleted, live) = self.deleted?;
+        if !on || self.open.is_empty() || until.since_ms(deleted) < DEPARTURE_WINDOW_MS {
+            return None;
         }
         let open = std::mem::take(&mut self.open).into_iter();
-        open.map(|(item, loss)| loss.end(item, LossEnd::GroupGone, deleted))
-            .collect()
+        let ended = open.map(|(item, loss)| loss.end(item, LossEnd::GroupGone, deleted));
+        Some(GroupGone {
+            ended: ended.collect(),
+            deleted,
+            live,
+        })
     }
 
     /// What ended with the step itself: claimed again, or removed.
@@ -156,12 +175,7 @@ impl Losses {
             return Vec::new();
         }
         let at = turn.step.recorded;
-        let removed = |item: WorkItem| {
-            turn.on(StoryRule::Loss(5))
-                && turn
-                    .changes()
-                    .any(|change| removes(change.what, item) && change.connector == item.connector)
-        };
+        let removed = |item: WorkItem| turn.on(StoryRule::Loss(5)) && !is_configured(turn, item);
         let mut ended = Vec::new();
         self.open.retain(|item, loss| {
             let end = if turn.on(StoryRule::Loss(3)) && turn.is_claimed(*item) {
@@ -208,6 +222,25 @@ impl Losses {
         ended
     }
 
+    /// What was lost just now was lost in this episode.
+    pub fn belong(&mut self, lost: &[WorkItem], episode: &Arc<str>) {
+        for item in lost {
+            if let Some(loss) = self.open.get_mut(item) {
+                loss.episode = Some(Arc::clone(episode));
+            }
+        }
+    }
+
+    /// Whether some of it is handed to nobody.
+    #[must_use]
+    pub fn any_unhanded(&self, turn: &Turn<'_>) -> bool {
+        let told = |item| {
+            let mut members = turn.now().iter();
+            members.any(|member| sets::contains(&member.told, item))
+        };
+        self.open.keys().any(|item| !told(*item))
+    }
+
     /// Whether work of a member is lost.
     #[must_use]
     pub fn is_lost_of(&self, member: &str) -> bool {
@@ -240,6 +273,7 @@ impl Loss {
         Ended {
             item,
             end,
+            episode: self.episode.clone(),
             lasted: if self.exact {
                 DurationAnswer::exact(ms)
             } else {

@@ -21,11 +21,16 @@ impl RecentGenerations {
     /// `count` generations came to light by a record of this time.
     pub fn add(&mut self, recorded: EventTime, count: u64) {
         let second = recorded.0.div_euclid(1000);
-        match self.seconds.back_mut() {
-            // A clock that stepped back counts in the newest second: order is the log's.
-            Some((last, sum)) if *last >= second => *sum = sum.saturating_add(count),
-            _ => self.seconds.push_back((second, count)),
+        // A clock that was ahead told a second that is not there yet: what was counted in it
+        // is of this one, since order is the log's.
+        let mut count = count;
+        while let Some((last, sum)) = self.seconds.back().copied()
+            && last >= second
+        {
+            count = count.saturating_add(sum);
+            self.seconds.pop_back();
         }
+        self.seconds.push_back((second, count));
         let oldest = second.saturating_sub(RECENT_WINDOW_S_MAX);
         while self
             .seconds

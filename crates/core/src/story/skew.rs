@@ -23,12 +23,27 @@ use crate::limits::{ARRIVAL_SLACK_MS, SKEW_PAIRS_MAX, SKEW_WORKERS_MAX};
 /// What is known of each worker's clock.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Skews {
-    workers: BTreeMap<Arc<str>, VecDeque<Pair>>,
+    workers: Known,
     /// By no less, as arrivals here show.
-    arrived: BTreeMap<Arc<str>, VecDeque<Pair>>,
+    arrived: Known,
     /// Whether more is known than when it was last asked.
     #[serde(skip)]
     learnt: bool,
+}
+
+/// The pairs of each worker, oldest first.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+struct Known {
+    workers: BTreeMap<Arc<str>, Pairs>,
+    /// How much was told so far.
+    told: u64,
+}
+
+/// The pairs of one worker, and when it was last told of.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+struct Pairs {
+    pairs: VecDeque<Pair>,
+    last: u64,
 }
 
 /// One pair: the clock is ahead by no more, or no less, than `ms`.
@@ -61,7 +76,7 @@ impl Skews {
     }
 
     fn add(&mut self, worker: &Arc<str>, pair: Pair) {
-        self.learnt |= add(&mut self.workers, worker, pair);
+        self.learnt |= self.workers.add(worker, pair);
     }
 
     /// Whether more is known of some clock since this was last asked.
@@ -72,15 +87,14 @@ impl Skews {
     /// A status was written before this agent had it.
     pub fn arrived(&mut self, worker: &Arc<str>, written: EventTime, at: EventTime) {
         let ms = written.since_ms(at).saturating_sub(ARRIVAL_SLACK_MS);
-        add(&mut self.arrived, worker, Pair::NoLess(ms));
+        self.arrived.add(worker, Pair::NoLess(ms));
     }
 
     /// What is known of one worker's clock with what arrived here.
     #[must_use]
     pub fn seen(&self, worker: &str) -> Skew {
         let by_logs = self.of(worker);
-        let arrived = self.arrived.get(worker);
-        let least = Skew::of(arrived.into_iter().flatten().rev()).least_ms;
+        let least = self.arrived.of(worker).least_ms;
         let least_ms = by_logs.least_ms.max(least);
         if matches!((least_ms, by_logs.most_ms), (Some(least), Some(most)) if least > most) {
             return by_logs;
@@ -94,47 +108,58 @@ impl Skews {
     /// What is known of one worker's clock.
     #[must_use]
     pub fn of(&self, worker: &str) -> Skew {
-        let pairs = self.workers.get(worker);
-        Skew::of(pairs.into_iter().flatten().rev())
+        self.workers.of(worker)
     }
 
     /// All workers of which anything is known.
     pub fn all(&self) -> impl Iterator<Item = (&Arc<str>, Skew)> {
-        self.workers
-            .iter()
-            .map(|(worker, pairs)| (worker, Skew::of(pairs.iter().rev())))
+        let workers = self.workers.workers.iter();
+        workers.map(|(worker, known)| (worker, Skew::of(known.pairs.iter().rev())))
     }
 
     /// An instant of a worker's clock on the coordinator's, no earlier than `at_least`.
     #[must_use]
     pub fn corrected(&self, worker: &str, written: EventTime, at_least: EventTime) -> EventTime {
-        written.plus_ms(-self.of(worker).ms()).max(at_least)
+        written.minus_ms(self.of(worker).ms()).max(at_least)
     }
 }
 
-/// Adds a pair, if it says more than is known.
-fn add(all: &mut BTreeMap<Arc<str>, VecDeque<Pair>>, worker: &Arc<str>, pair: Pair) -> bool {
-    if !all.contains_key(worker)
-        && all.len() >= SKEW_WORKERS_MAX
-        && let Some(first) = all.keys().next().cloned()
-    {
-        all.remove(&first);
+// === impl Known ===
+
+impl Known {
+    fn of(&self, worker: &str) -> Skew {
+        let known = self.workers.get(worker);
+        let pairs = known.into_iter().flat_map(|known| known.pairs.iter().rev());
+        Skew::of(pairs)
     }
-    let pairs = all.entry(Arc::clone(worker)).or_default();
-    // What is known already would only push out what is not.
-    let known = Skew::of(pairs.iter().rev());
-    let says_more = match pair {
-        Pair::NoMore(ms) => known.most_ms.is_none_or(|most| ms < most),
-        Pair::NoLess(ms) => known.least_ms.is_none_or(|least| ms > least),
-    };
-    if !says_more {
-        return false;
+
+    /// Adds a pair, if it says more than is known. Of too many workers the one goes that was
+    /// not told of for longest.
+    fn add(&mut self, worker: &Arc<str>, pair: Pair) -> bool {
+        self.told = self.told.saturating_add(1);
+        if !self.workers.contains_key(worker) && self.workers.len() >= SKEW_WORKERS_MAX {
+            let oldest = self.workers.iter().min_by_key(|(_, known)| known.last);
+            if let Some(oldest) = oldest.map(|(worker, _)| Arc::clone(worker)) {
+                self.workers.remove(&oldest);
+            }
+        }
+        let entry = self.workers.entry(Arc::clone(worker)).or_default();
+        entry.last = self.told;
+        // What is known already would only push out what is not.
+        let known = Skew::of(entry.pairs.iter().rev());
+        let says_more = match pair {
+            Pair::NoMore(ms) => known.most_ms.is_none_or(|most| ms < most),
+            Pair::NoLess(ms) => known.least_ms.is_none_or(|least| ms > least),
+        };
+        if !says_more {
+            return false;
+        }
+        if entry.pairs.len() >= SKEW_PAIRS_MAX {
+            entry.pairs.pop_front();
+        }
+        entry.pairs.push_back(pair);
+        true
     }
-    if pairs.len() >= SKEW_PAIRS_MAX {
-        pairs.pop_front();
-    }
-    pairs.push_back(pair);
-    true
 }
 
 // === impl Skew ===

@@ -9,16 +9,24 @@ use serde::{Deserialize, Serialize};
 use crate::facts::ids::WorkItem;
 use crate::facts::observation::{RunState, StatusFact};
 use crate::facts::time::EventTime;
-use crate::limits::{DESTROYED_MAX, STATUSES_PER_ITEM_MAX, TIMER_SLACK_MS};
+use crate::limits::{DESTROYED_MAX, STATUS_ITEMS_MAX, STATUSES_PER_ITEM_MAX, TIMER_SLACK_MS};
 use crate::story::skew::Skews;
 
 /// The last statuses of each item, oldest first.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct StatusLog {
     #[serde(with = "crate::facts::pairs")]
-    items: BTreeMap<WorkItem, Vec<Written>>,
+    items: BTreeMap<WorkItem, ItemLog>,
     /// Items whose status was deleted: forgotten in that order when there are many.
     destroyed: VecDeque<WorkItem>,
+}
+
+/// The last statuses of one item, oldest first.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+struct ItemLog {
+    written: Vec<Written>,
+    /// Whether its status was deleted since.
+    destroyed: bool,
 }
 
 /// One status.
@@ -60,7 +68,7 @@ impl Life<'_> {
             return true;
         }
         written.recorded.is_none_or(|at| {
-            let at = at.plus_ms(-self.skews.of(&written.worker).ms());
+            let at = at.minus_ms(self.skews.of(&written.worker).ms());
             at >= self.began.plus_ms(-TIMER_SLACK_MS)
         })
     }
@@ -78,7 +86,12 @@ impl StatusLog {
     ) -> Option<WorkItem> {
         match fact {
             StatusFact::State(status) => {
-                let written = self.items.entry(status.item).or_default();
+                if self.items.len() >= STATUS_ITEMS_MAX && !self.items.contains_key(&status.item) {
+                    return None;
+                }
+                let log = self.items.entry(status.item).or_default();
+                log.destroyed = false;
+                let written = &mut log.written;
                 if written.len() >= STATUSES_PER_ITEM_MAX {
                     written.remove(0);
                 }
@@ -92,10 +105,14 @@ impl StatusLog {
                 Some(status.item)
             }
             StatusFact::Destroyed(item) => {
-                self.destroyed.push_back(*item);
+                if let Some(log) = self.items.get_mut(item)
+                    && !std::mem::replace(&mut log.destroyed, true)
+                {
+                    self.destroyed.push_back(*item);
+                }
                 if self.destroyed.len() > DESTROYED_MAX
                     && let Some(oldest) = self.destroyed.pop_front()
-                    && !self.destroyed.contains(&oldest)
+                    && self.items.get(&oldest).is_some_and(|log| log.destroyed)
                 {
                     self.items.remove(&oldest);
                 }
@@ -121,7 +138,7 @@ impl StatusLog {
     ) -> impl DoubleEndedIterator<Item = &Written> {
         self.items
             .get(&item)
-            .map(Vec::as_slice)
+            .map(|log| log.written.as_slice())
             .unwrap_or_default()
             .iter()
             .filter(move |w| &*w.worker == worker && generations.contains(&w.generation))

@@ -35,6 +35,10 @@ pub struct Step {
     /// When that of the record before began, and its number.
     #[serde(skip)]
     pub began_before: Option<(EventTime, u32)>,
+    /// Up to which config offset records before this one took changes into account: a record
+    /// without members names none, and one by a leader that lags names an older one.
+    #[serde(skip)]
+    pub config_from: Option<i64>,
     /// When the record was written.
     pub recorded: EventTime,
     /// When its join phase ended.
@@ -69,6 +73,8 @@ pub struct Steps {
     /// The record of the last step that was taken, and when its incarnation began.
     before: Option<Arc<GroupSnapshot>>,
     began: Option<(EventTime, u32)>,
+    /// The largest config offset that a step's record named.
+    config_from: Option<i64>,
 }
 
 /// A step at the moment it is judged, with all that may be asked of.
@@ -106,8 +112,9 @@ impl Steps {
         self.waiting.push_back(step);
     }
 
-    /// The oldest step, if its barrier is passed, or if too many wait for theirs.
-    pub fn take(&mut self, passed: impl Fn(ArrivalTime) -> bool) -> Option<Step> {
+    /// The oldest step, if its barrier is passed, or if too many wait for theirs. What lies
+    /// beyond the end of the config topic is of another topic.
+    pub fn take(&mut self, passed: impl Fn(ArrivalTime) -> bool, config_end: i64) -> Option<Step> {
         let oldest = self.waiting.front()?;
         let crowded = self.waiting.len() > STEPS_WAITING_MAX;
         if !crowded && !passed(oldest.arrived) {
@@ -115,6 +122,10 @@ impl Steps {
         }
         let mut step = self.waiting.pop_front()?;
         self.taken = self.taken.saturating_add(1);
+        step.config_from = self.config_from;
+        let named = step.now.as_deref().and_then(|now| now.config_offset);
+        let named = named.filter(|offset| *offset <= config_end);
+        self.config_from = self.config_from.max(named);
         step.before = self.before.take();
         step.began_before = self.began.replace((step.began, step.incarnation));
         // A group that was deleted had the members it had until somebody joins it anew.
@@ -145,6 +156,11 @@ impl Steps {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.waiting.is_empty()
+    }
+
+    /// The config topic is another one: offsets start over.
+    pub fn config_anew(&mut self) {
+        self.config_from = None;
     }
 
     /// Forgets all: the log is another one.
@@ -267,9 +283,8 @@ impl<'a> Turn<'a> {
     /// Changes of the config topic that this record takes into account and the one before
     /// did not.
     pub fn changes(&self) -> impl Iterator<Item = &'a crate::story::config_log::ConfigChange> {
-        let offset = |record: &Option<Arc<GroupSnapshot>>| record.as_deref()?.config_offset;
-        let (from, to) = (offset(&self.step.before), offset(&self.step.now));
-        self.config.between(from, to)
+        let to = self.step.now.as_deref().and_then(|now| now.config_offset);
+        self.config.between(self.step.config_from, to)
     }
 
     /// An instant of a worker's clock on the coordinator's, between the two records: where

@@ -35,7 +35,7 @@ impl StoryRule {
         let successors = (1..=4).map(Self::Successor);
         let losses = (1..=6).map(Self::Loss);
         let causes = (1..=18).map(Self::Cause);
-        let episodes = (1..=8).map(Self::Episode);
+        let episodes = (1..=9).map(Self::Episode);
         let phases = (1..=4).map(Self::Phase);
         departures
             .chain(successors)

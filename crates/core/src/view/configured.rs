@@ -29,8 +29,8 @@ pub struct Configured {
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct Connector {
-    /// The content of its configuration, if it has one.
-    config: Option<Content>,
+    /// Since when it has a configuration, if it has one.
+    config: Option<Origin>,
     target: TargetState,
     /// The group of its consumers, where it is a sink that tells.
     sink_group: Option<SinkGroup>,
@@ -44,12 +44,6 @@ struct Connector {
     buffered: Vec<i32>,
     /// Tasks that the newest commit names beyond the bound.
     left_out: i32,
-}
-
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-struct Content {
-    since: Origin,
-    ordinal: Option<u32>,
 }
 
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
@@ -99,11 +93,10 @@ impl Configured {
     pub fn apply(&mut self, fact: &ConfigFact, origin: Origin) {
         self.next_offset = self.next_offset.max(origin.offset.saturating_add(1));
         match *fact {
-            ConfigFact::Connector(id, ordinal, ref sink_group) => {
+            ConfigFact::Connector(id, _, ref sink_group) => {
                 let connector = self.connectors.entry(id).or_default();
                 connector.sink_group.clone_from(sink_group);
-                let since = connector.config.map_or(origin, |content| content.since);
-                connector.config = Some(Content { since, ordinal });
+                connector.config = connector.config.or(Some(origin));
             }
             ConfigFact::ConnectorDeleted(id) => {
                 if let Some(gone) = self.connectors.remove(&id) {
@@ -213,7 +206,7 @@ impl Configured {
         let connector = self.connectors.get(&item.connector)?;
         let config = connector.config?;
         if item.task == CONNECTOR_TASK {
-            return Some(config.since);
+            return Some(config);
         }
         let step = connector
             .steps
@@ -221,8 +214,8 @@ impl Configured {
             .rev()
             .find(|step| step.first_task <= item.task)?;
         // A commit that compaction left before its connector counts from the connector.
-        Some(if step.since.offset < config.since.offset {
-            config.since
+        Some(if step.since.offset < config.offset {
+            config
         } else {
             step.since
         })

@@ -52,12 +52,6 @@ impl ProtocolView {
         self.best = self.best.max(Some(protocol));
     }
 
-    /// The protocol of the newest record that named one.
-    #[must_use]
-    pub fn in_force(&self) -> Option<Protocol> {
-        self.in_force
-    }
-
     /// The best protocol proven.
     #[must_use]
     pub fn best(&self) -> Option<Protocol> {

@@ -13,7 +13,9 @@ use serde::{Deserialize, Serialize};
 use crate::facts::ids::WorkItem;
 use crate::facts::observation::{RunState, Status, StatusFact};
 use crate::facts::time::EventTime;
-use crate::limits::{GENERATION_PROOFS_MAX, PROOF_RUN_GAP_MS, PROOF_RUN_SEEN_MAX, PROOF_RUNS_MAX};
+use crate::limits::{
+    GENERATION_PROOFS_MAX, PROOF_RUN_GAP_MS, PROOF_RUN_SEEN_MAX, PROOF_RUNS_MAX, STATUS_ITEMS_MAX,
+};
 
 /// Everything the status topic said so far.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -80,6 +82,9 @@ impl Statuses {
             && (now.generation > status.generation
                 || (now.generation == status.generation && now.worker != status.worker))
         {
+            return;
+        }
+        if self.items.len() >= STATUS_ITEMS_MAX && !self.items.contains_key(&status.item) {
             return;
         }
         self.items.insert(

@@ -12,9 +12,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::answers::{AssignmentError, UnassignedReason};
+use crate::answers::UnassignedReason;
 use crate::facts::ids::WorkItem;
-use crate::facts::observation::{Claim, GroupSnapshot, Member};
+use crate::facts::observation::{AssignmentError, Claim, GroupSnapshot, Member};
 use crate::facts::sets;
 use crate::facts::time::EventTime;
 use crate::limits::UNOWNED_MEMORY_MAX;

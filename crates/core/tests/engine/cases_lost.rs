@@ -1,7 +1,7 @@
 //! Real incidents as data: what was lost with a worker or a group, and how that ended (D5).
 //! See `cases.rs` and `cases_why.rs`.
 
-use evenkeel_core::answers::{Cause, LossEnd, UnassignedReason};
+use evenkeel_core::answers::{Cause, EpisodeOutcome, LossEnd, UnassignedReason};
 
 use crate::cases_groups::answers;
 use crate::cases_why::{evidence, tells};
@@ -75,9 +75,9 @@ fn o_20_the_group_is_gone_for_connect() {
         "episode 8-8 group_gone 20..20.2 active 0.2[0,0.2] parked 0
          group_emptied - from 8
          worker_left a from 8
-         gen 8 emptied group_emptied - sync 0 stop - start -
+         gen 8 emptied group_emptied - sync - stop - start -
          left a graceful with 1+1
-         lost 2 open 2",
+         lost 2 open 0 group_gone=2 longest 1",
     );
 }
 
@@ -95,10 +95,12 @@ fn o_31_nothing_is_scheduled() {
          1.0 group 40 sessioned a off=5 | a: claim=foo,foo-0 | b: claim=foo-1 | c: claim=foo-2
          1.1 ends
          100.0 group 41 sessioned a off=5 | a: claim=foo,foo-0 | b: claim=foo-1
-         100.1 ends";
+         100.1 ends
+         161.0 ends";
     let told = answers(log);
     let closed = &told.episodes.as_ref().unwrap().closed;
     let gone = closed.last().unwrap();
+    assert_eq!(gone.outcome, Some(EpisodeOutcome::Unresolved));
     assert_eq!(
         (gone.cause, gone.subject.as_deref()),
         (Cause::WorkerLost, Some("c:8083"))
@@ -297,14 +299,14 @@ fn o_50_emptied_and_formed_anew() {
            group_emptied - from 57
            worker_left a from 57
            worker_left b from 57
-           gen 57 emptied group_emptied - sync 0 stop - start -
+           gen 57 emptied group_emptied - sync - stop - start -
            left a graceful with 1+0 successor a in 1
            left b graceful with 0+1 successor b in 1
-           lost 2 open 2
+           lost 2 open 0 reclaimed=2 longest 580
          episode 1-1 settled 679.8..680.5 active 0.7+ parked 0
            group_formed - from 1
            gen 1 completed group_formed - sync 0.2 stop - start 0.5[0,0.7]
            seen here of 1 start 0.5[0,0.52]
-         counted group_formed.completed=1 group_emptied.emptied=1 unknown.completed=1 rebalances.group_formed=1 rebalances.group_emptied=1 rebalances.unknown=1 a.graceful=1 b.graceful=1 lost.connector.reclaimed=1 lost.task.reclaimed=1 sync=3 start=1 join.unmeasured=3",
+         counted group_formed.completed=1 group_emptied.emptied=1 unknown.completed=1 rebalances.group_formed=1 rebalances.group_emptied=1 rebalances.unknown=1 a.graceful=1 b.graceful=1 lost.connector.reclaimed=1 lost.task.reclaimed=1 sync=2 start=1 join.unmeasured=2",
     );
 }

@@ -9,7 +9,8 @@
 //!                                      stamped=9: a record whose time is another; epoch=1
 //! 1.0  group 2 empty                   a record without members
 //! 1.0  group gone                      a tombstone
-//! 2.0  status foo-0 RUNNING a 1        worker and generation
+//! 1.0  group unreadable                a record of an unknown version
+//! 2.0  status foo-0 RUNNING a 1        worker and generation; stamped=9 as above
 //! 2.0  status foo-0 gone
 //! 2.5  ends                            everything is read up to the ends asked now
 //! 2.5  show                            print the state now
@@ -173,7 +174,13 @@ impl Writer {
                 steps
             }
             "config" => vec![self.config(at, &words[1..])],
-            "status" => vec![self.status(at, &words[1..])],
+            "status" => {
+                let unstamped = words[1..].iter().copied();
+                let unstamped = unstamped.filter(|word| !word.starts_with("stamped="));
+                let mut step = self.status(at, &unstamped.collect::<Vec<_>>());
+                stamp(&mut step, rest);
+                vec![step]
+            }
             "group" => vec![self.group(at, rest)],
             "ends" => self.ends(at),
             "live" => Vec::new(),
@@ -320,15 +327,7 @@ impl Writer {
         let key = encode::group_metadata_key("cg").unwrap();
         let value = group::value(at, rest, &mut self.last);
         let mut step = self.record(Topic::Offsets, at, key, value);
-        let stamped = rest
-            .split_whitespace()
-            .find_map(|word| word.strip_prefix("stamped="));
-        if let (Some(seconds), Step::Input(input)) = (stamped, &mut step)
-            && let InputKind::Record(record) = &mut input.kind
-        {
-            let ms = (seconds.parse::<f64>().unwrap() * 1000.0).round() as i64;
-            record.timestamp = Some(EventTime(BASE_MS + ms));
-        }
+        stamp(&mut step, rest);
         let epoch = rest
             .split_whitespace()
             .find_map(|word| word.strip_prefix("epoch="));
@@ -359,4 +358,16 @@ fn redacted_of(more: &str) -> String {
 
 fn topic_index(topic: Topic) -> usize {
     Topic::ALL.iter().position(|each| *each == topic).unwrap()
+}
+
+/// Gives a record the time that `stamped=` says.
+fn stamp(step: &mut Step, rest: &str) {
+    let mut words = rest.split_whitespace();
+    let stamped = words.find_map(|word| word.strip_prefix("stamped="));
+    if let (Some(seconds), Step::Input(input)) = (stamped, step)
+        && let InputKind::Record(record) = &mut input.kind
+    {
+        let ms = (seconds.parse::<f64>().unwrap() * 1000.0).round() as i64;
+        record.timestamp = Some(EventTime(BASE_MS + ms));
+    }
 }

@@ -59,7 +59,7 @@ fn a_connector_is_created() {
            tasks_changed foo from 3 Created changed
            gen 2 completed connector_created foo sync 0.1 stop - start -
            gen 3 completed tasks_changed foo sync 0.1 stop - start -
-           seen here of 2 start 0.5[0.1,0.52]
+           seen here of 2 start 0.5[0,0.52]
            seen here of 3 start 0.4[0,0.42]
          counted group_formed.completed=1 connector_created.completed=1 tasks_changed.completed=1 rebalances.group_formed=1 rebalances.connector_created=1 sync=3 start=2 join.unmeasured=3",
     );
@@ -117,14 +117,14 @@ fn emptied_and_formed_again() {
          episode 2-2 group_gone 10..10.3 active 0.3[0,0.3] parked 0
            group_emptied - from 2
            worker_left a from 2
-           gen 2 emptied group_emptied - sync 0 stop - start -
+           gen 2 emptied group_emptied - sync - stop - start -
            left a graceful with 1+1 successor a in 3
-           lost 2 open 2
+           lost 2 open 0 reclaimed=2 longest 50
          episode 3-3 settled 59.8..60.5 active 0.7+ parked 0
            group_formed - from 3
            gen 3 completed group_formed - sync 0.2 stop - start 0.5[0.3,0.7]
            seen here of 3 start 0.5[0.3,0.52]
-         counted group_formed.completed=2 group_emptied.emptied=1 rebalances.group_formed=2 rebalances.group_emptied=1 a.graceful=1 lost.connector.reclaimed=1 lost.task.reclaimed=1 sync=3 start=2 join.unmeasured=3",
+         counted group_formed.completed=2 group_emptied.emptied=1 rebalances.group_formed=2 rebalances.group_emptied=1 a.graceful=1 lost.connector.reclaimed=1 lost.task.reclaimed=1 sync=2 start=2 join.unmeasured=2",
     );
 }
 
@@ -238,14 +238,14 @@ fn formed_anew_after_it_was_deleted() {
            group_emptied - from 4
            worker_lost a from 4
            worker_lost b from 4
-           gen 4 emptied group_emptied - sync 0 stop - start -
+           gen 4 emptied group_emptied - sync - stop - start -
            left a crashed with 1+1 successor a in 1
            left b crashed with 0+1
-           lost 3 open 3
+           lost 3 open 0 reclaimed=2 reassigned=1 longest 730+
          episode 1-1 settled 759.8..762 active 2.2+ parked 0
            group_formed - from 1
            gen 1 completed group_formed - sync 0.2 stop - start 2[1.8,2.2]
            seen here of 1 start 2[1.8,2.02]
-         counted group_formed.completed=2 group_emptied.emptied=1 worker_joined.completed=1 revocation_followup.completed=1 rebalances.group_formed=2 rebalances.group_emptied=1 rebalances.worker_joined=1 a.crashed=1 b.crashed=1 lost.connector.reclaimed=1 lost.task.reclaimed=1 lost.task.reassigned=1 sync=5 stop=1 start=3 join.unmeasured=5",
+         counted group_formed.completed=2 group_emptied.emptied=1 worker_joined.completed=1 revocation_followup.completed=1 rebalances.group_formed=2 rebalances.group_emptied=1 rebalances.worker_joined=1 a.crashed=1 b.crashed=1 lost.connector.reclaimed=1 lost.task.reclaimed=1 lost.task.reassigned=1 sync=4 stop=1 start=3 join.unmeasured=4",
     );
 }

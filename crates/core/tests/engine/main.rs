@@ -20,5 +20,6 @@ mod laws;
 mod losses;
 mod polls;
 mod rounds;
+mod subtle;
 mod switches;
 mod unassigned;

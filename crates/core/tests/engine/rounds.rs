@@ -85,7 +85,7 @@ fn rule_4_eager_round_by_status() {
          stable 2 eager led by a
          a owns foo,foo-1
          b owns foo-0
-         counted completed=1 revoked.connector.implied=1 revoked.task.implied=2 assigned.connector=1 assigned.task=1",
+         counted completed=1 revoked.connector.implied=1 revoked.task.implied=1 assigned.connector=1 assigned.task=1",
     );
 }
 

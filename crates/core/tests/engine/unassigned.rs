@@ -325,7 +325,7 @@ fn the_oldest_reason_survives_equal_records_without_effect() {
          stable 5 sessioned led by a
          a owns foo
          unassigned foo-0 lost since 2 of b
-         counted completed=1 aborted=2 mismatch=1 unknown=1 config_mismatch=1",
+         counted completed=1 aborted=2 mismatch=1 config_mismatch=1",
     );
 }
 

@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use super::Story;
 use crate::engine::State;
-use crate::facts::observation::{Member, RunState, StatusFact};
+use crate::facts::input::Topic;
+use crate::facts::observation::{GroupSnapshot, Member, StatusFact};
 use crate::facts::sets;
 use crate::facts::time::{ArrivalTime, EventTime};
+use crate::story::status_log::Life;
 use crate::story::steps::Step;
 
 // === impl State ===
@@ -26,57 +28,78 @@ impl State {
             let arrived = arrived.as_event(delay_ms);
             self.story.skews.arrived(&status.worker, at, arrived);
         }
-        self.learn_at_once(fact, recorded, arrived);
+        // What arrived while both topics were read up to now is of the life that is, whatever
+        // its writer's clock says. What piled up meanwhile is judged by its time.
+        let arrives =
+            arrived.is_some() && self.is_current(Topic::Status) && self.is_current(Topic::Offsets);
+        let life = arrives.then_some(self.group.incarnation);
         let Story {
             statuses,
             skews,
             episodes,
             ..
         } = &mut self.story;
-        let life = arrived.map(|_| self.group.incarnation);
         if let Some(item) = statuses.apply(fact, recorded, life) {
             episodes.wrote(item, statuses, skews);
         }
+        if arrived.is_some() && self.story.steps.is_empty() {
+            self.learn_start(fact);
+        }
     }
 
-    /// A start that the newest record asked for dates its worker's clock: a clock far behind
-    /// would otherwise prove nothing, not even that the worker took what it was told.
-    fn learn_at_once(
-        &mut self,
-        fact: &StatusFact,
-        recorded: Option<EventTime>,
-        arrived: Option<ArrivalTime>,
-    ) {
-        let (StatusFact::State(status), Some(at), Some(_)) = (fact, recorded, arrived) else {
-            return;
-        };
-        let Some(newest) = self.group.newest.as_deref() else {
+    /// A start that the newest record asked for dates its worker's clock, once that record's
+    /// turn came: a clock far behind would otherwise prove nothing until the next one.
+    fn learn_start(&mut self, fact: &StatusFact) {
+        let (StatusFact::State(status), Some(newest)) = (fact, self.group.newest.as_deref()) else {
             return;
         };
         let told = |member: &&Arc<Member>| {
             member.worker == status.worker && sets::contains(&member.assigned, status.item)
         };
-        let started = !matches!(status.state, RunState::Unassigned | RunState::Restarting);
-        if started
-            && status.generation == newest.generation
-            && newest.members.iter().any(|member| told(&member))
-        {
-            self.story
-                .skews
-                .started(&status.worker, at, newest.recorded);
+        if newest.shares_worker(&status.worker) || !newest.members.iter().any(|m| told(&m)) {
+            return;
+        }
+        let Story {
+            statuses, skews, ..
+        } = &mut self.story;
+        let life = Life {
+            began: self.group.began.unwrap_or(newest.recorded),
+            incarnation: self.group.incarnation,
+            skews,
+        };
+        // What is written later, of the same start, says no more.
+        let first = statuses.started(status.item, &status.worker, newest.generation, &life);
+        if let Some(at) = first {
+            skews.started(&status.worker, at, newest.recorded);
         }
     }
 
     /// What the step's first record told to start was started after it. An agent that was
-    /// there learned that at once.
+    /// there learned that as it happened.
     pub(super) fn learn_starts(&mut self, step: &Step) {
-        let Some(before) = step.before.as_deref() else {
-            return;
-        };
+        if let Some(before) = &step.before {
+            let (began, incarnation) = step.began_before.unwrap_or((step.began, step.incarnation));
+            self.learn_starts_of(before, began, incarnation);
+        }
+    }
+
+    /// The same of the newest record, when its turn came.
+    pub(super) fn learn_newest_starts(&mut self) {
+        if let Some(newest) = self.group.newest.clone() {
+            let began = self.group.began.unwrap_or(newest.recorded);
+            self.learn_starts_of(&newest, began, self.group.incarnation);
+        }
+    }
+
+    fn learn_starts_of(&mut self, before: &GroupSnapshot, began: EventTime, incarnation: u32) {
         let Story {
             statuses, skews, ..
         } = &self.story;
-        let life = step.life_before(skews);
+        let life = Life {
+            began,
+            incarnation,
+            skews,
+        };
         let mut started: Vec<(Arc<str>, EventTime)> = Vec::new();
         for old in before.members.iter().filter(|old| !old.assigned.is_empty()) {
             let worker = &old.worker;

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::Found;
-use crate::answers::{AssignmentError, Cause, TasksRoot};
+use crate::answers::{Cause, TasksRoot};
 use crate::facts::ids::ConnectorId;
-use crate::facts::observation::{GroupSnapshot, Member};
+use crate::facts::observation::{AssignmentError, GroupSnapshot, Member};
 use crate::limits::{DELAY_EARLY_MS, TIMER_SLACK_MS};
 use crate::story::config_log::What;
 use crate::story::departures::{Arrival, Departure, Departures, Moves};
@@ -275,17 +275,20 @@ fn rule_17_advanced(turn: &Turn<'_>) -> Option<Found> {
         let old = before.member(&new.id);
         old.is_some_and(|old| old.config_offset < Some(from) && new.config_offset >= Some(from))
     };
-    let late = now.members.iter().find(was_behind)?;
+    let mut late = now.members.iter().filter(was_behind);
+    let (late, other) = (late.next()?, late.next());
     let old = before.member(&late.id).and_then(|old| old.config_offset)?;
     let evidence = format!(
-        "it had read the config topic to {old} when the record before was made from {from}, and \
-         joined again when it had read on"
+        "{} had read the config topic to {old} when the record before was made from {from}, and \
+         joined again when it had read on",
+        if other.is_some() {
+            "one of several"
+        } else {
+            "it"
+        }
     );
-    Some(turn.found(
-        Cause::ConfigAdvanced,
-        Some(Arc::clone(&late.worker)),
-        &evidence,
-    ))
+    let subject = other.is_none().then(|| Arc::clone(&late.worker));
+    Some(turn.found(Cause::ConfigAdvanced, subject, &evidence))
 }
 
 /// The one member that is ahead of what the record before was computed from.
@@ -319,7 +322,7 @@ impl Turn<'_> {
     }
 }
 
-/// Whether any change of a connector's work lies between the two records.
+/// The connectors whose tasks were committed between the two records.
 #[must_use]
 pub(crate) fn recommitted(turn: &Turn<'_>) -> Vec<ConnectorId> {
     let committed = turn.changes().filter_map(|change| match change.what {

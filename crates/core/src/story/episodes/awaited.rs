@@ -21,13 +21,16 @@ use crate::story::switches::StoryRule;
 /// What is waited for since the newest record, and what was done since.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Awaited {
-    /// By worker, sorted by item.
-    starts: BTreeMap<Arc<str>, Vec<Start>>,
+    starts: BTreeMap<Arc<str>, Starts>,
     /// Connectors that are new and have no tasks yet.
     created: BTreeSet<ConnectorId>,
-    /// When what was waited for was done.
+    /// When what was waited for was done, in the order of these instants.
     moves: Vec<Move>,
 }
+
+/// What one worker was told to start.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+struct Starts(#[serde(with = "crate::facts::pairs")] BTreeMap<WorkItem, Start>);
 
 /// Something that was waited for was done.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -40,7 +43,6 @@ struct Move {
 /// An item that a worker was told to start.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Start {
-    item: WorkItem,
     generation: i32,
     recorded: EventTime,
     /// When this life of the group began, and its number.
@@ -86,8 +88,13 @@ impl Awaited {
             let mut before = std::mem::take(&mut self.starts);
             for member in &now.members {
                 let starts = before.remove(&member.worker);
-                let starts = starts.map(|starts| still_told(starts, &member.told));
-                if let Some(starts) = starts.filter(|starts| !starts.is_empty()) {
+                let Some(mut starts) = starts else {
+                    continue;
+                };
+                starts
+                    .0
+                    .retain(|item, _| sets::contains(&member.told, *item));
+                if !starts.0.is_empty() {
                     self.starts.insert(Arc::clone(&member.worker), starts);
                 }
             }
@@ -101,15 +108,11 @@ impl Awaited {
             let starts = self.starts.entry(Arc::clone(&member.worker)).or_default();
             for item in &items {
                 let start = Start {
-                    item: *item,
                     generation: now.generation,
                     recorded: turn.step.recorded,
                     life: (turn.step.began, turn.step.incarnation),
                 };
-                match starts.binary_search_by_key(item, |start| start.item) {
-                    Ok(place) => starts.splice(place..=place, [start]).for_each(drop),
-                    Err(place) => starts.insert(place, start),
-                }
+                starts.0.insert(*item, start);
             }
             for item in items {
                 self.wrote(item, turn.statuses, turn.skews);
@@ -121,10 +124,7 @@ impl Awaited {
     pub(super) fn wrote(&mut self, item: WorkItem, statuses: &StatusLog, skews: &Skews) {
         let mut done = None;
         for (worker, starts) in &mut self.starts {
-            let Ok(place) = starts.binary_search_by_key(&item, |start| start.item) else {
-                continue;
-            };
-            let Some(start) = starts.get(place) else {
+            let Some(start) = starts.0.get(&item) else {
                 continue;
             };
             let (began, incarnation) = start.life;
@@ -137,15 +137,20 @@ impl Awaited {
                 let at = skews.corrected(worker, at, start.recorded);
                 let worker = Arc::clone(worker);
                 done = Some(Move { item, worker, at });
-                starts.remove(place);
+                starts.0.remove(&item);
                 break;
             }
         }
         if let Some(done) = done {
-            if self.starts.get(&done.worker).is_some_and(Vec::is_empty) {
+            if self
+                .starts
+                .get(&done.worker)
+                .is_some_and(|starts| starts.0.is_empty())
+            {
                 self.starts.remove(&done.worker);
             }
-            self.moves.push(done);
+            let place = self.moves.partition_point(|other| other.at <= done.at);
+            self.moves.insert(place, done);
         }
     }
 
@@ -155,29 +160,14 @@ impl Awaited {
 
     /// When the last of it was done.
     pub(super) fn last(&self) -> EventTime {
-        self.moves
-            .iter()
-            .map(|done| done.at)
-            .max()
-            .unwrap_or(EventTime(i64::MIN))
+        let last = self.moves.last();
+        last.map_or(EventTime(i64::MIN), |done| done.at)
     }
 
-    /// When nothing had moved for too long; `None` while that cannot be said.
-    pub(super) fn stuck(&self, scheduled: EventTime) -> Option<EventTime> {
-        let moves = self.moves.iter().map(|done| done.at);
-        Some(stuck_after(moves.collect(), scheduled))
+    /// When nothing had moved for too long, if nothing moves any more.
+    pub(super) fn stuck(&self, scheduled: EventTime) -> EventTime {
+        stuck_after(self.moves.iter().map(|done| done.at), scheduled)
     }
-}
-
-/// Those of the starts whose items the worker is still told to have; both are sorted.
-fn still_told(starts: Vec<Start>, told: &[WorkItem]) -> Vec<Start> {
-    let mut told = told.iter().peekable();
-    let mut still = starts;
-    still.retain(|start| {
-        while told.next_if(|item| **item < start.item).is_some() {}
-        told.peek() == Some(&&start.item)
-    });
-    still
 }
 
 /// What a member starts in this round: what it was handed, and tasks that it has and that

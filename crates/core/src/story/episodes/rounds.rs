@@ -23,7 +23,6 @@ use crate::facts::sets;
 use crate::facts::time::EventTime;
 use crate::limits::{EPISODE_DEPARTURES_SHOWN_MAX, EPISODE_ROUNDS_SHOWN_MAX};
 use crate::story::causes::{Causes, recommitted};
-use crate::story::losses::Ended;
 use crate::story::skew::{Skew, Skews};
 use crate::story::status_log::{Life, StatusLog};
 use crate::story::steps::Turn;
@@ -84,15 +83,6 @@ pub struct PhaseSeen {
     pub live: bool,
 }
 
-/// Lost work of an episode, summed up.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub(super) struct LostTally {
-    items: u64,
-    #[serde(with = "crate::facts::pairs")]
-    ended: BTreeMap<LossEnd, u64>,
-    longest: Option<DurationAnswer>,
-}
-
 // === impl RoundEntry ===
 
 impl RoundEntry {
@@ -118,7 +108,7 @@ impl RoundEntry {
             causes: causes.clone(),
             join_ended,
             delay_ms: now.map_or(0, |now| now.delay_ms),
-            sync: sync.filter(|_| on(2)),
+            sync: sync.filter(|_| on(2) && !turn.now().is_empty()),
             polled: PolledRound {
                 generation: turn.generation(),
                 join: join.filter(|_| on(1)),
@@ -140,6 +130,7 @@ impl RoundEntry {
         switches: Switches,
         until: EventTime,
     ) -> Vec<PhaseSeen> {
+        // A round without members has nobody who joins, computes, stops or starts.
         let Some(measure) = self.measure.take() else {
             return Vec::new();
         };
@@ -209,10 +200,20 @@ impl ByWorker {
                 told.items.iter().map(|item| at(*item, told)).collect();
             measured(instants?.into_iter().max()?, told, skew(&told.worker))
         };
-        Self(
-            all.map(|told| (Arc::clone(&told.worker), lasted(told)))
-                .collect(),
-        )
+        let mut workers: BTreeMap<Arc<str>, Option<DurationAnswer>> = BTreeMap::new();
+        for told in all {
+            let lasted = lasted(told);
+            // A worker that stops before it joins and after it takes as long as the longer.
+            workers
+                .entry(Arc::clone(&told.worker))
+                .and_modify(|known| {
+                    *known = known
+                        .zip(lasted)
+                        .map(|(one, other)| if other.ms > one.ms { other } else { one });
+                })
+                .or_insert(lasted);
+        }
+        Self(workers)
     }
 
     /// The slowest of them, if all said all of it.
@@ -252,6 +253,9 @@ fn measured(last: EventTime, told: &Told, skew: Skew) -> Option<DurationAnswer> 
 impl Measure {
     fn of(turn: &Turn<'_>, sign: Sign) -> Option<Self> {
         let now = turn.step.now.as_deref()?;
+        if now.members.is_empty() {
+            return None;
+        }
         let before = turn.step.before.as_deref();
         let eager = |record: Option<&crate::facts::observation::GroupSnapshot>| {
             record.is_some_and(|record| record.protocol == Some(Protocol::Eager))
@@ -306,45 +310,39 @@ impl Measure {
     }
 }
 
-// === impl LostTally ===
+// === impl LostAnswer ===
 
-impl LostTally {
+impl LostAnswer {
+    /// So much more was lost.
     pub(super) fn begin(&mut self, lost: usize) {
         let lost = u64::try_from(lost).unwrap_or(u64::MAX);
         self.items = self.items.saturating_add(lost);
+        self.open = self.open.saturating_add(lost);
     }
 
-    pub(super) fn end(&mut self, ended: &[Ended]) {
-        for one in ended {
-            let count = self.ended.entry(one.end).or_default();
-            *count = count.saturating_add(1);
-            let Some(known) = self.longest else {
-                self.longest = Some(one.lasted);
-                continue;
-            };
-            let ms = known.ms.max(one.lasted.ms);
-            // One that may have lasted longer than it is known to may be the longest.
-            let all_exact = [known.bound, one.lasted.bound] == [Bound::Exact; 2];
-            self.longest = Some(if all_exact {
-                DurationAnswer::exact(ms)
-            } else {
-                DurationAnswer::at_least(ms)
-            });
+    /// One piece of it has an owner again, or needs none.
+    pub(super) fn end(&mut self, end: LossEnd, lasted: DurationAnswer) {
+        self.open = self.open.saturating_sub(1);
+        match self.ended.binary_search_by_key(&end, |(end, _)| *end) {
+            Ok(place) => {
+                if let Some((_, count)) = self.ended.get_mut(place) {
+                    *count = count.saturating_add(1);
+                }
+            }
+            Err(place) => self.ended.insert(place, (end, 1)),
         }
-    }
-
-    pub(super) fn answer(&self) -> LostAnswer {
-        let ended: u64 = self.ended.values().sum();
-        LostAnswer {
-            items: self.items,
-            open: self.items.saturating_sub(ended),
-            ended: self
-                .ended
-                .iter()
-                .map(|(end, count)| (*end, *count))
-                .collect(),
-            longest: self.longest,
-        }
+        self.longest = Some(match self.longest {
+            None => lasted,
+            Some(known) => {
+                let ms = known.ms.max(lasted.ms);
+                // One that may have lasted longer than it is known to may be the longest.
+                if [known.bound, lasted.bound] == [Bound::Exact; 2] {
+                    DurationAnswer::exact(ms)
+                } else {
+                    DurationAnswer::at_least(ms)
+                }
+            }
+        });
     }
 }
 

@@ -45,7 +45,7 @@ impl Episode {
                 .iter()
                 .map(|departed| departed.answer())
                 .collect(),
-            lost: self.lost.answer(),
+            lost: self.lost.clone(),
             follows: self.follows.clone(),
             polled: PolledBounds {
                 rounds: polled.filter(PolledRound::says_something).collect(),

@@ -22,8 +22,9 @@ pub(super) struct Stretches {
 struct Sum {
     /// Certainly.
     least_ms: i64,
-    /// At most; absent once a beginning was not dated.
-    most_ms: Option<i64>,
+    /// At most, unless a beginning was not dated.
+    most_ms: i64,
+    /// Whether a beginning was not dated.
     undated: bool,
     /// The same with what polls saw, where they saw the beginnings that nothing dates.
     polled: (i64, i64),
@@ -62,9 +63,10 @@ impl Stretches {
 
     pub(super) fn active(&self, at: EventTime, rested: Option<EventTime>) -> DurationAnswer {
         let sum = self.sum(at, rested);
-        match sum.most_ms.filter(|_| !sum.undated) {
-            Some(most) => DurationAnswer::within(most, sum.least_ms, most),
-            None => DurationAnswer::at_least(sum.least_ms),
+        if sum.undated {
+            DurationAnswer::at_least(sum.least_ms)
+        } else {
+            DurationAnswer::within(sum.most_ms, sum.least_ms, sum.most_ms)
         }
     }
 
@@ -107,7 +109,7 @@ impl Sum {
         let least = to.since_ms(from.join_ended).max(0);
         let most = to.since_ms(from.at).max(least);
         self.least_ms = self.least_ms.saturating_add(least);
-        self.most_ms = Some(self.most_ms.unwrap_or(0).saturating_add(most));
+        self.most_ms = self.most_ms.saturating_add(most);
         self.undated |= !from.dated;
         let polled = match from.polled {
             Some((early, late)) => (to.since_ms(late).max(least), to.since_ms(early).max(least)),

@@ -9,8 +9,10 @@ use super::BASE_MS;
 pub(super) fn value(at: i64, rest: &str, last: &mut Vec<RoundSpec>) -> Option<Vec<u8>> {
     let mut parts = rest.split('|').map(str::trim);
     let head: Vec<&str> = parts.next().unwrap().split_whitespace().skip(1).collect();
-    if head[0] == "gone" {
-        return None;
+    match head[0] {
+        "gone" => return None,
+        "unreadable" => return Some(vec![0, 99]),
+        _ => {}
     }
     let field = |name: &str| head.iter().find_map(|word| word.strip_prefix(name));
     let number = |name: &str, default: i64| {
