@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::answers::{DurationAnswer, LossEnd};
 use crate::facts::ids::WorkItem;
-use crate::facts::observation::{Claim, GroupSnapshot, Member};
+use crate::facts::observation::{Claim, Member};
 use crate::facts::sets;
 use crate::facts::time::EventTime;
 use crate::limits::{DEPARTURE_WINDOW_MS, UNOWNED_MEMORY_MAX};
@@ -324,9 +324,9 @@ fn is_configured(turn: &Turn<'_>, item: WorkItem) -> bool {
         return false;
     }
     // What was removed later was configured then.
-    // A record without members names no offset: its group goes by the one before.
-    let of = |record: Option<&GroupSnapshot>| record?.config_offset;
-    let offset = of(turn.step.now.as_deref()).or_else(|| of(turn.step.before.as_deref()));
+    // A record without members names no offset: its group goes by those before.
+    let named = turn.step.now.as_deref().and_then(|now| now.config_offset);
+    let offset = named.or(turn.step.config_from);
     let later = || {
         turn.config
             .between(offset, Some(i64::MAX))

@@ -21,7 +21,7 @@ pub(crate) struct Watched {
     /// Numbers without a record: first, how many, and how they ended.
     pub(crate) missing: Vec<(i32, u64, evenkeel_core::answers::Outcome)>,
     /// Episodes as they were told when they opened and closed.
-    pub(crate) opened: Vec<String>,
+    pub(crate) opened: Vec<Arc<str>>,
     pub(crate) closed: Vec<Arc<EpisodeAnswer>>,
 }
 
