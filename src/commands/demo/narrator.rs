@@ -27,9 +27,9 @@ struct Told {
     unassigned: BTreeMap<&'static str, usize>,
     settled: Option<i32>,
     /// The episode that is open, and why it came about, as far as that is known.
-    why: Option<(String, &'static str)>,
+    why: Option<(Arc<str>, &'static str)>,
     /// The last episode that closed.
-    over: Option<String>,
+    over: Option<Arc<str>>,
 }
 
 // === impl Narrator ===

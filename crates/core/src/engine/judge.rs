@@ -223,7 +223,8 @@ impl State {
     /// Between which instants this agent's polls saw the step's join phase begin.
     fn polled_start(&self, step: &Step) -> Option<(EventTime, EventTime)> {
         // Polls that saw a join phase begin may have seen that of a number without a record.
-        if step.missing.is_some() {
+        // Nor does another coordinator know of one that began before it was there.
+        if step.missing.is_some() || step.coordinator_moved {
             return None;
         }
         let delay_ms = self.clock.delay_live_ms_min?;
@@ -232,11 +233,16 @@ impl State {
         // seem older than it is: no record says by how much, so the least that is likely.
         self.polled
             .rebalances()
-            .map(|(early, late)| (early.as_event(delay_ms), late.as_event(delay_ms)))
-            .filter(|(_, late)| *late >= before && *late <= step.join_ended)
-            .map(|(early, late)| {
-                let late = late.plus_ms(ARRIVAL_SLACK_MS).min(step.join_ended);
-                (early.max(before), late)
+            .filter(|seen| {
+                let by = seen.by.as_event(delay_ms);
+                let over = seen.over_by.map(|over| over.as_event(delay_ms));
+                let goes_on = over.is_none_or(|over| over >= step.join_ended);
+                by >= before && by <= step.join_ended && goes_on
+            })
+            .map(|seen| {
+                let early = seen.not_before.as_event(delay_ms).max(before);
+                let late = seen.by.as_event(delay_ms).plus_ms(ARRIVAL_SLACK_MS);
+                (early, late.min(step.join_ended))
             })
             .last()
     }

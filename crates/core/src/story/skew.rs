@@ -2,8 +2,10 @@
 //!
 //! 1. A worker starts work only after the record that assigns it: the status is later, so
 //!    the worker's clock is ahead by no more than the difference.
-//! 2. A worker stops work before it joins again, or leaves: the status is earlier than the
-//!    end of that join phase, so its clock is ahead by no less than the difference.
+//! 2. A worker stops work before it joins again: the status is earlier than the end of that
+//!    join phase, so its clock is ahead by no less than the difference. A worker that is gone
+//!    may have stopped later, when it thawed: only a stop that no clock near the coordinator's
+//!    can have stamped counts, if the worker's starts allow a clock so far ahead.
 //! 3. Evidence that contradicts newer evidence is of a clock that was set since.
 //!
 //! What this agent itself sees bounds a clock, too: a status was written before it arrived.

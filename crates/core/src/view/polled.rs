@@ -26,13 +26,24 @@ pub struct PolledView {
     /// The state in the newest answer that named one; `None` once a listing showed that a
     /// rebalance ended and nothing said since what came after.
     state: Option<PolledState>,
-    /// Between which answers rebalances were seen to begin, oldest first: when the last
-    /// question was sent whose answer showed none, and when the first was had that did.
-    rebalances: VecDeque<(ArrivalTime, ArrivalTime)>,
+    /// The join phases that answers showed, oldest first.
+    rebalances: VecDeque<JoinSeen>,
     /// When the last question was sent whose answer showed no join phase.
     calm: Option<ArrivalTime>,
     /// What stands in for the records while they may not be read.
     stand_in: Option<StandIn>,
+}
+
+/// A join phase that answers showed.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub struct JoinSeen {
+    /// When the last question was sent whose answer did not show it yet.
+    pub not_before: ArrivalTime,
+    /// When the first answer was had that did.
+    pub by: ArrivalTime,
+    /// When the first answer was had that did not any more: it may have ended without a
+    /// record, when its coordinator died.
+    pub over_by: Option<ArrivalTime>,
 }
 
 /// The group as its descriptions show it, in place of its records. What happened between
@@ -80,16 +91,23 @@ impl PolledView {
     pub fn saw(&mut self, joining: bool, asked: ArrivalTime, at: ArrivalTime) {
         if !joining {
             self.calm = Some(asked);
+            if let Some(newest) = self.rebalances.back_mut() {
+                newest.over_by.get_or_insert(at);
+            }
         } else if let Some(calm) = self.calm.take() {
             if self.rebalances.len() >= REBALANCES_SEEN_MAX {
                 self.rebalances.pop_front();
             }
-            self.rebalances.push_back((calm, at));
+            self.rebalances.push_back(JoinSeen {
+                not_before: calm,
+                by: at,
+                over_by: None,
+            });
         }
     }
 
-    /// Between which answers the last rebalances were seen to begin, oldest first.
-    pub fn rebalances(&self) -> impl Iterator<Item = (ArrivalTime, ArrivalTime)> {
+    /// The last join phases that answers showed, oldest first.
+    pub fn rebalances(&self) -> impl Iterator<Item = JoinSeen> {
         self.rebalances.iter().copied()
     }
 

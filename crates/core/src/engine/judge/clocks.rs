@@ -8,6 +8,7 @@ use crate::facts::input::Topic;
 use crate::facts::observation::{GroupSnapshot, Member, StatusFact};
 use crate::facts::sets;
 use crate::facts::time::{ArrivalTime, EventTime};
+use crate::limits::TIMER_SLACK_MS;
 use crate::story::status_log::Life;
 use crate::story::steps::Step;
 
@@ -115,7 +116,9 @@ impl State {
         }
     }
 
-    /// What was to stop was stopped before the join phase of the step's second record ended.
+    /// What was to stop was stopped before the join phase of the step's second record ended, by
+    /// who is in it. Who is not may have been thrown out and have stopped later: it counts where
+    /// it says that the clock is far ahead, and its starts allow that.
     pub(super) fn learn_stops(&mut self, step: &Step) {
         let Some(before) = step.before.as_deref() else {
             return;
@@ -127,6 +130,11 @@ impl State {
         let now = step.now.as_deref();
         let generation = before.generation;
         let mut stopped: Vec<(Arc<str>, EventTime)> = Vec::new();
+        let allowed = |worker: &str, at: EventTime| {
+            let ahead_ms = at.since_ms(step.join_ended);
+            let most_ms = skews.of(worker).most_ms;
+            ahead_ms > TIMER_SLACK_MS && most_ms.is_some_and(|most| ahead_ms <= most)
+        };
         for old in &before.members {
             let gone = now.is_none_or(|now| now.member(&old.id).is_none());
             if !gone && old.revoked.is_empty() || before.shares_worker(&old.worker) {
@@ -138,7 +146,9 @@ impl State {
                 revoked.filter_map(|item| statuses.stopped_by(*item, worker, generation, &life));
             let left = old.told.iter().filter(|_| gone);
             let left = left.filter_map(|item| statuses.stopped(*item, worker, generation, &life));
-            stopped.extend(revoked.chain(left).max().map(|at| (Arc::clone(worker), at)));
+            let last = revoked.chain(left).max();
+            let last = last.filter(|at| !gone || allowed(worker, *at));
+            stopped.extend(last.map(|at| (Arc::clone(worker), at)));
         }
         for (worker, at) in stopped {
             self.story.skews.stopped(&worker, at, step.join_ended);
