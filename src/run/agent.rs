@@ -40,6 +40,9 @@ const INPUTS_MAX: usize = 4096;
 /// that does not is left behind.
 const READERS_END_MAX: Duration = Duration::from_secs(3);
 
+/// What is read of the past is judged a few questions for ends after it is read.
+const JUDGED_BY_MS: i64 = 10_000;
+
 /// What the agent is to do.
 #[derive(Debug)]
 pub struct Plan {
@@ -106,7 +109,8 @@ impl Agent {
                 pulse: Arc::clone(&pulse),
                 words: Words::default(),
                 troubles: Vec::new(),
-                caught_up: false,
+                caught_up: None,
+                given_back: 0,
             };
             loops.spawn(watch_group(watcher, inputs, shutdown.ending()));
         }
@@ -188,8 +192,10 @@ struct Watcher {
     words: Words,
     /// What cannot be read, as it was logged last.
     troubles: Vec<String>,
-    /// Whether the answers were current once: catching up took memory that lies free now.
-    caught_up: bool,
+    /// Since when the answers are current, until memory that catching up took, and what was
+    /// judged right after it, was given back.
+    caught_up: Option<ArrivalTime>,
+    given_back: u8,
 }
 
 // === impl Watcher ===
@@ -209,9 +215,12 @@ impl group::Surroundings for Watcher {
     fn publish(&mut self, answers: Answers, now: ArrivalTime) {
         self.words.answers(&self.group, &answers);
         self.reader.heed(&answers);
-        if answers.fresh && !self.caught_up {
-            self.caught_up = true;
-            ffi::give_memory_back();
+        if answers.fresh && self.given_back < 2 {
+            let since = *self.caught_up.get_or_insert(now);
+            if self.given_back == 0 || now.since_ms(since) >= JUDGED_BY_MS {
+                self.given_back = self.given_back.saturating_add(1);
+                ffi::give_memory_back();
+            }
         }
         let stats = self.stats();
         let polls = self.polls();

@@ -280,9 +280,9 @@ pub enum LossEnd {
 pub struct LostAnswer {
     /// Connectors and tasks that lost their owner.
     pub items: u64,
-    /// Of which this many have no owner yet, or had none when the episode closed.
+    /// Of which this many have no owner yet.
     pub open: u64,
-    /// How the others ended.
+    /// How the others ended, also after the episode was over.
     pub ended: Vec<(LossEnd, u64)>,
     /// The longest time without an owner among them.
     pub longest: Option<DurationAnswer>,
