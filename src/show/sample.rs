@@ -114,7 +114,7 @@ pub(crate) fn killed() -> EpisodeAnswer {
         changed: None,
     };
     EpisodeAnswer {
-        id: format!("8@{}", RECORDED.0 - 30),
+        id: Arc::from(format!("8@{}", RECORDED.0 - 30)),
         state: EpisodeState::Parked,
         began: RECORDED.plus_ms(-30),
         closed: None,

@@ -16,7 +16,7 @@ fn episode(generation: i32, ago_s: i64, cause: Cause, subject: &str) -> EpisodeA
     let began = EventTime(NOW.0 - ago_s * 1000);
     let departed = cause == Cause::WorkerLost;
     EpisodeAnswer {
-        id: format!("{generation}@{}", began.0),
+        id: Arc::from(format!("{generation}@{}", began.0)),
         state: EpisodeState::Closed,
         began,
         closed: Some(began.plus_ms(20_000)),
