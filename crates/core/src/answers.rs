@@ -1,6 +1,7 @@
 //! All that may be shown: one immutable value, published by the engine, read by
 //! metrics, API and page alike. What is not here cannot be shown by mistake.
 
+mod cost;
 mod counters;
 mod duration;
 mod episode;
@@ -14,6 +15,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 pub use crate::facts::observation::AssignmentError;
+pub use cost::{DownReason, HandoverHow};
 pub use counters::{Counters, Histogram};
 pub use duration::{Bound, DurationAnswer};
 pub use episode::{
@@ -68,6 +70,9 @@ pub struct Answers {
     /// by themselves: there may be a hundred of them.
     #[serde(skip)]
     pub episodes: Option<EpisodesAnswer>,
+    /// Tasks that do not run now, by connector and reason.
+    #[serde(skip)]
+    pub unavailable: BTreeMap<(Arc<str>, DownReason), u64>,
     /// What was counted while the agent watched.
     pub counters: Counters,
     /// Things about the inputs that a person should know.

@@ -87,6 +87,9 @@ pub const STATUSES_PER_ITEM_MAX: usize = 64;
 /// Items whose status was deleted, remembered until this many others were.
 pub const DESTROYED_MAX: usize = 1000;
 
+/// Stretches of downtime that are over and wait for the record that says why.
+pub const STRETCHES_OVER_MAX: usize = 100_000;
+
 /// Pairs of instants remembered of one worker's clock.
 pub const SKEW_PAIRS_MAX: usize = 64;
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::{Cause, DepartureHow, LossEnd, Outcome, Phase, RevocationHow};
+use super::{Cause, DepartureHow, DownReason, HandoverHow, LossEnd, Outcome, Phase, RevocationHow};
 use crate::facts::ids::Kind;
 use crate::facts::observation::AssignmentError;
 
@@ -40,6 +40,16 @@ pub struct Counters {
     /// Work handed out and taken, by kind.
     #[serde(with = "crate::facts::pairs")]
     pub assignments: BTreeMap<Kind, u64>,
+    /// Running work that stopped, by kind and reason.
+    #[serde(with = "crate::facts::pairs", default)]
+    pub interruptions: BTreeMap<(Kind, DownReason), u64>,
+    /// Work that went from one worker to another, by kind and how.
+    #[serde(with = "crate::facts::pairs", default)]
+    pub handovers: BTreeMap<(Kind, HandoverHow), u64>,
+    /// How long tasks did not run, in milliseconds, by connector and reason: stretches that
+    /// are over.
+    #[serde(with = "crate::facts::pairs", default)]
+    pub unavailable_ms: BTreeMap<(Arc<str>, DownReason), u64>,
     /// Assignments that carried an error, by its name.
     #[serde(with = "crate::facts::pairs")]
     pub assignment_errors: BTreeMap<AssignmentError, u64>,

@@ -12,6 +12,7 @@ use crate::facts::ids::{Kind, Protocol, WorkItem};
 use crate::facts::observation::{GroupSnapshot, Member};
 use crate::limits::DEPARTED_WORKERS_MAX;
 use crate::story::departures::Departure;
+use crate::story::downtime::{Cost, Costs};
 use crate::story::losses::Ended;
 use crate::story::rounds::Round;
 use crate::story::steps::Step;
@@ -116,6 +117,27 @@ impl State {
         for one in ended.iter().filter(|_| live) {
             bump(&mut self.counters.lost, (one.item.kind(), one.end));
             self.counters.lost_duration.add(one.lasted.ms);
+        }
+    }
+
+    /// Work stopped, changed hands, or runs again.
+    pub(super) fn count_costs(&mut self, costs: &Costs) {
+        for (cost, _) in costs.iter().filter(|(_, live)| *live) {
+            match *cost {
+                Cost::Interrupted(item, reason) => {
+                    bump(&mut self.counters.interruptions, (item.kind(), reason));
+                }
+                Cost::HandedOver(item, how) => {
+                    bump(&mut self.counters.handovers, (item.kind(), how));
+                }
+                Cost::Ended(item, reason, ms) if item.kind() == Kind::Task => {
+                    let connector = self.names.name(item.connector);
+                    let sum = self.counters.unavailable_ms.entry((connector, reason));
+                    let sum = sum.or_default();
+                    *sum = sum.saturating_add(u64::try_from(ms).unwrap_or(0));
+                }
+                Cost::Ended(..) => {}
+            }
         }
     }
 

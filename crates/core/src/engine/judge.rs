@@ -17,6 +17,7 @@ use crate::limits::ARRIVAL_SLACK_MS;
 use crate::story::causes;
 use crate::story::config_log::ConfigLog;
 use crate::story::departures::{Departure, Departures};
+use crate::story::downtime::Downtimes;
 use crate::story::episodes::{Closed, Episodes, LostNow, PhaseSeen, Shown};
 use crate::story::losses::{Losses, Took};
 use crate::story::rounds::Due;
@@ -37,6 +38,7 @@ pub(super) struct Story {
     pub(super) departures: Departures,
     pub(super) losses: Losses,
     pub(super) episodes: Episodes,
+    pub(super) downtimes: Downtimes,
     /// What members took, until the step of that record is judged.
     took: VecDeque<Took>,
     /// Generations that are not counted yet, oldest first.
@@ -69,6 +71,7 @@ impl State {
         self.story.departures.clear();
         self.story.losses.clear();
         self.story.episodes.clear();
+        self.story.downtimes.clear();
     }
 
     /// Judges what can be judged, and lets timers run.
@@ -143,6 +146,7 @@ impl State {
         let moves = story.departures.judge(&turn);
         let ended = story.losses.ended(&turn);
         let lost = story.losses.judge(&turn);
+        let costs = story.downtimes.judge(&turn);
         let causes = causes::causes(&turn, &moves, &story.departures);
         let show = Shown {
             statuses: &story.statuses,
@@ -170,6 +174,7 @@ impl State {
         self.count_ended(&ended, step.live);
         self.count_dropped(&dropped, step.live);
         self.count_given_up(step, &applied);
+        self.count_costs(&costs);
         for departed in &moves.changed {
             self.story.episodes.settle_departure(departed);
         }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use crate::answers::{
     Answers, ConfiguredAnswer, ConnectorAnswer, DeadlineAnswer, DelayReason, DepartureHow,
-    EpisodesAnswer, GroupAnswer, GroupState, InputAnswer, ItemAnswer, MemberAnswer, Mode,
-    OwnWorker, PollsAnswer, RoundAnswer, RoundMember, SkewAnswer, UnassignedAnswer,
+    DownReason, EpisodesAnswer, GroupAnswer, GroupState, InputAnswer, ItemAnswer, MemberAnswer,
+    Mode, OwnWorker, PollsAnswer, RoundAnswer, RoundMember, SkewAnswer, UnassignedAnswer,
     UnassignedReason,
 };
 use crate::engine::polls::Sight;
@@ -77,6 +77,7 @@ pub(super) fn answers(state: &State) -> Answers {
             .map(|now| state.recent.answer(now))
             .unwrap_or_default(),
         episodes: by_records.then(|| episodes(state)),
+        unavailable: unavailable(state),
         counters: state.counters.clone(),
         findings: findings::standing(state, sight.as_ref()),
     }
@@ -372,4 +373,14 @@ fn deadline(sight: &Sight<'_>, unassigned: Option<&[UnassignedAnswer]>) -> Optio
         reason,
         delay_ms: newest.delay_ms,
     })
+}
+
+/// Configured tasks that do not run now.
+fn unavailable(state: &State) -> BTreeMap<(Arc<str>, DownReason), u64> {
+    let configured = |item| state.configured.contains(item);
+    let down = state.story.downtimes.unavailable(configured);
+    let named = down.into_iter();
+    named
+        .map(|((connector, reason), count)| ((state.names.name(connector), reason), count))
+        .collect()
 }

@@ -15,6 +15,7 @@
 //! 2.5  ends                            everything is read up to the ends asked now
 //! 2.5  show                            print the state now
 //! 2.5  story                           print the episodes alone; nothing else is printed then
+//! 2.5  costs                           print what it cost, and what is down now; likewise
 //! 3.0  access offsets denied           a topic became unreadable, or `ok`
 //! 3.1  poll stable sessioned a off=3 | a: claim=foo | ...    a description; also: poll
 //!                                      empty | dead | preparing | listed none |
@@ -73,6 +74,10 @@ pub(crate) fn run_on(mut engine: Engine, scenario: &str) -> String {
             }
             Step::Show => print_answers(&mut out, &engine.answers()),
             Step::Mode => print_mode(&mut out, &engine.answers()),
+            Step::Costs => {
+                out.clear();
+                story::print_costs(&mut out, &engine.answers());
+            }
             Step::Story => {
                 out.clear();
                 story::print_story(&mut out, &engine.answers());
@@ -90,6 +95,7 @@ pub(crate) enum Step {
     Show,
     Mode,
     Story,
+    Costs,
 }
 
 /// The scenario as inputs.
@@ -191,6 +197,7 @@ impl Writer {
             "show" => vec![Step::Show],
             "mode" => vec![Step::Mode],
             "story" => vec![Step::Story],
+            "costs" => vec![Step::Costs],
             "access" => {
                 self.hidden.retain(|topic| topic.label() != words[1]);
                 if words[2] != "ok" {

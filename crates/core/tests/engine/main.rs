@@ -14,6 +14,7 @@ mod cases_moved;
 mod cases_why;
 mod causes;
 mod departures;
+mod downtime;
 mod dsl;
 mod episodes;
 mod laws;

@@ -17,6 +17,7 @@ fn scenarios() -> Vec<String> {
         include_str!("causes.rs"),
         include_str!("episodes.rs"),
         include_str!("subtle.rs"),
+        include_str!("downtime.rs"),
     ];
     let tests = sources
         .iter()

@@ -46,6 +46,26 @@ impl State {
         if arrived.is_some() && self.story.steps.is_empty() {
             self.learn_start(fact);
         }
+        self.note_cost(fact, recorded, arrived.is_some());
+    }
+
+    /// What a status says of downtime.
+    fn note_cost(&mut self, fact: &StatusFact, recorded: Option<EventTime>, live: bool) {
+        let Story {
+            skews,
+            downtimes,
+            switches,
+            ..
+        } = &mut self.story;
+        let costs = match (fact, recorded) {
+            (StatusFact::State(status), Some(at)) => {
+                let at = skews.corrected(&status.worker, at, EventTime(i64::MIN));
+                downtimes.wrote(status, at, live, *switches)
+            }
+            (StatusFact::Destroyed(item), _) => downtimes.destroyed(*item, live),
+            _ => return,
+        };
+        self.count_costs(&costs);
     }
 
     /// A start that the newest record asked for dates its worker's clock, once that record's

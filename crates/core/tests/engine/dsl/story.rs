@@ -19,6 +19,24 @@ pub(super) fn print_story(out: &mut String, answers: &Answers) {
     print_counters(out, answers);
 }
 
+/// What was counted of downtime and hand-overs, and what is down now.
+pub(super) fn print_costs(out: &mut String, answers: &Answers) {
+    let counters = &answers.counters;
+    for ((kind, reason), count) in &counters.interruptions {
+        writeln!(out, "interrupted {kind} {} {count}", reason.label()).unwrap();
+    }
+    for ((kind, how), count) in &counters.handovers {
+        writeln!(out, "handed over {kind} {} {count}", how.label()).unwrap();
+    }
+    for ((connector, reason), ms) in &counters.unavailable_ms {
+        let s = *ms as f64 / 1_000.0;
+        writeln!(out, "{connector} was down {} for {s}", reason.label()).unwrap();
+    }
+    for ((connector, reason), count) in &answers.unavailable {
+        writeln!(out, "{connector} has {count} down {}", reason.label()).unwrap();
+    }
+}
+
 fn print_episode(out: &mut String, episode: &EpisodeAnswer) {
     let state = match (episode.state, episode.outcome) {
         (_, Some(outcome)) => outcome.label(),

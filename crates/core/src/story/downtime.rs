@@ -1,0 +1,385 @@
+//! D10 and D11: when work does not run, and why; and how it goes from one worker to the next.
+//!
+//! A *stretch* begins when running work stops, or its owner is gone, and ends when somebody
+//! says RUNNING, or it is not to run any more. Its reason:
+//! 1. *failed*: FAILED was written; it ends what was before.
+//! 2. *lost*: who ran it is not in the record that follows.
+//! 3. *dropped*: who ran it lost its coordinator.
+//! 4. *deleted*, *stopped*, *paused*: somebody wanted that; it is no downtime.
+//! 5. *handover*: the record that follows revokes it; in the eager protocol any stop before a
+//!    member joins again.
+//! 6. *reconfigured*: its tasks were committed anew.
+//! 7. *restarted*: RESTARTING was written; or the same worker ran it again and nothing of the
+//!    above says why.
+//!
+//! A hand-over, when another worker runs it than the last that did:
+//! 8. *clean*: the one before had written that it stopped, or that it failed.
+//! 9. *unclean*: it had not: it died, gave up stopping, or runs it still.
+
+mod reasons;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::answers::{DownReason, HandoverHow};
+use crate::facts::ids::{ConnectorId, Kind, WorkItem};
+use crate::facts::observation::{RunState, Status};
+use crate::facts::time::EventTime;
+use crate::limits::{STATUS_ITEMS_MAX, STRETCHES_OVER_MAX};
+use crate::story::switches::{StoryRule, Switches};
+
+/// Who runs what, what does not run, and why.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Downtimes {
+    #[serde(with = "crate::facts::pairs")]
+    lines: BTreeMap<WorkItem, Line>,
+    /// Stretches that last and have no reason yet.
+    pending: BTreeSet<WorkItem>,
+    /// Stretches that are over and have no reason yet, oldest first.
+    over: Vec<Over>,
+    /// What the newest record that was judged told whom to stop.
+    #[serde(with = "crate::facts::pairs")]
+    revoked: BTreeMap<WorkItem, Arc<str>>,
+}
+
+/// What is known of one piece of work.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+enum Line {
+    /// It runs, as a worker last wrote.
+    Up(Wrote),
+    /// It does not, since it stopped.
+    Down(Stretch),
+    /// It is not to run, or never did.
+    Off,
+}
+
+/// Who wrote a status, and when.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Wrote {
+    worker: Arc<str>,
+    generation: i32,
+    /// On the coordinator's clock, as far as that is known.
+    at: EventTime,
+    live: bool,
+}
+
+/// A stretch in which work does not run.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Stretch {
+    since: EventTime,
+    /// The stop; or, of who wrote none, the last that it wrote.
+    stop: Wrote,
+    /// Whether the stop was written.
+    written: bool,
+    reason: Option<DownReason>,
+}
+
+/// A stretch that is over.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Over {
+    item: WorkItem,
+    /// Absent where no stop was seen before somebody else ran it.
+    since: Option<EventTime>,
+    stop: Wrote,
+    /// Who runs it now, and since when.
+    start: Wrote,
+}
+
+/// Something to be counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cost {
+    /// Running work stopped.
+    Interrupted(WorkItem, DownReason),
+    /// A stretch of downtime is over: how many milliseconds it lasted.
+    Ended(WorkItem, DownReason, i64),
+    /// Work went from one worker to another.
+    HandedOver(WorkItem, HandoverHow),
+}
+
+/// What a status or a step cost, each with whether it happened while the agent watched.
+pub type Costs = Vec<(Cost, bool)>;
+
+// === impl Downtimes ===
+
+impl Downtimes {
+    /// Takes a status; `at` is when it was written, on the coordinator's clock.
+    pub fn wrote(
+        &mut self,
+        status: &Status,
+        at: EventTime,
+        live: bool,
+        switches: Switches,
+    ) -> Costs {
+        let item = status.item;
+        let mut costs = Costs::new();
+        if !self.lines.contains_key(&item) && self.lines.len() >= STATUS_ITEMS_MAX {
+            return costs;
+        }
+        let now = Wrote {
+            worker: Arc::clone(&status.worker),
+            generation: status.generation,
+            at,
+            live,
+        };
+        let line = self.lines.remove(&item).unwrap_or(Line::Off);
+        // Who was thrown out writes with the generation it had: another runs it by now.
+        if let Line::Up(up) = &line
+            && up.worker != now.worker
+            && now.generation < up.generation
+        {
+            self.lines.insert(item, line);
+            return costs;
+        }
+        let next = match status.state {
+            RunState::Running => {
+                self.ran(item, line, &now, switches, &mut costs);
+                Line::Up(now)
+            }
+            RunState::Failed if switches.on(StoryRule::Downtime(1)) => {
+                self.failed(item, line, now, switches, &mut costs)
+            }
+            RunState::Unassigned => self.stopped(item, line, now, switches, &mut costs),
+            RunState::Restarting => restarting(item, line, now, switches, &mut costs),
+            RunState::Paused => self.wanted(item, line, &now, DownReason::Paused, &mut costs),
+            RunState::Stopped => self.wanted(item, line, &now, DownReason::Stopped, &mut costs),
+            RunState::Failed | RunState::Destroyed | RunState::Unknown => line,
+        };
+        self.put(item, next);
+        costs
+    }
+
+    fn put(&mut self, item: WorkItem, line: Line) {
+        match &line {
+            Line::Down(stretch) if stretch.reason.is_none() => self.pending.insert(item),
+            _ => self.pending.remove(&item),
+        };
+        self.lines.insert(item, line);
+    }
+
+    /// The status of an item was deleted: so is the item.
+    pub fn destroyed(&mut self, item: WorkItem, live: bool) -> Costs {
+        self.pending.remove(&item);
+        match self.lines.remove(&item) {
+            Some(Line::Up(_)) => vec![(Cost::Interrupted(item, DownReason::Deleted), live)],
+            Some(Line::Down(_) | Line::Off) | None => Costs::new(),
+        }
+    }
+
+    /// Somebody says that it runs.
+    fn ran(
+        &mut self,
+        item: WorkItem,
+        line: Line,
+        now: &Wrote,
+        switches: Switches,
+        costs: &mut Costs,
+    ) {
+        match line {
+            Line::Up(up) if up.worker != now.worker => {
+                handed_over(item, false, now, switches, costs);
+                self.is_over(item, None, up, now.clone(), costs);
+            }
+            Line::Down(stretch) => {
+                if stretch.stop.worker != now.worker {
+                    handed_over(item, stretch.written, now, switches, costs);
+                }
+                self.ends(item, stretch, now, costs);
+            }
+            Line::Up(_) | Line::Off => {}
+        }
+    }
+
+    /// A stretch ends; without a reason it waits for the step that gives it one.
+    fn ends(&mut self, item: WorkItem, stretch: Stretch, now: &Wrote, costs: &mut Costs) {
+        match stretch.reason {
+            Some(reason) if !reason.is_wanted() => {
+                let ms = now.at.since_ms(stretch.since).max(0);
+                costs.push((Cost::Ended(item, reason, ms), now.live));
+            }
+            Some(_) => {}
+            None => self.is_over(item, Some(stretch.since), stretch.stop, now.clone(), costs),
+        }
+    }
+
+    fn is_over(
+        &mut self,
+        item: WorkItem,
+        since: Option<EventTime>,
+        stop: Wrote,
+        start: Wrote,
+        costs: &mut Costs,
+    ) {
+        let over = Over {
+            item,
+            since,
+            stop,
+            start,
+        };
+        // No round came between: nobody but a person, or the worker itself, restarted it.
+        if over.stop.generation == over.start.generation && over.stop.worker == over.start.worker {
+            return over.settle(DownReason::Restarted, over.since, costs);
+        }
+        self.over.push(over);
+        if self.over.len() > STRETCHES_OVER_MAX {
+            let oldest = self.over.remove(0);
+            oldest.settle(DownReason::Handover, oldest.since, costs);
+        }
+    }
+
+    fn failed(
+        &mut self,
+        item: WorkItem,
+        line: Line,
+        now: Wrote,
+        switches: Switches,
+        costs: &mut Costs,
+    ) -> Line {
+        let failed = |now: Wrote| {
+            Line::Down(Stretch {
+                since: now.at,
+                stop: now,
+                written: true,
+                reason: Some(DownReason::Failed),
+            })
+        };
+        match line {
+            Line::Down(stretch) if stretch.reason == Some(DownReason::Failed) => {
+                Line::Down(Stretch {
+                    stop: now,
+                    written: true,
+                    ..stretch
+                })
+            }
+            Line::Up(up) if up.worker == now.worker => {
+                costs.push((Cost::Interrupted(item, DownReason::Failed), now.live));
+                failed(now)
+            }
+            line => {
+                self.ran(item, line, &now, switches, costs);
+                failed(now)
+            }
+        }
+    }
+
+    fn stopped(
+        &mut self,
+        item: WorkItem,
+        line: Line,
+        now: Wrote,
+        switches: Switches,
+        costs: &mut Costs,
+    ) -> Line {
+        match line {
+            Line::Up(up) if up.worker == now.worker => {
+                let told = self.revoked.get(&item) == Some(&now.worker);
+                let reason =
+                    (told && switches.on(StoryRule::Downtime(5))).then_some(DownReason::Handover);
+                if let Some(reason) = reason {
+                    costs.push((Cost::Interrupted(item, reason), now.live));
+                }
+                Line::Down(Stretch {
+                    since: now.at,
+                    stop: now,
+                    written: true,
+                    reason,
+                })
+            }
+            // Of who runs it no more, or of what is down already, nothing new.
+            line => line,
+        }
+    }
+
+    /// It does not run because somebody wants that.
+    fn wanted(
+        &mut self,
+        item: WorkItem,
+        line: Line,
+        now: &Wrote,
+        reason: DownReason,
+        costs: &mut Costs,
+    ) -> Line {
+        match line {
+            Line::Up(up) if up.worker == now.worker => {
+                costs.push((Cost::Interrupted(item, reason), now.live));
+            }
+            Line::Down(stretch) => self.ends(item, stretch, now, costs),
+            Line::Up(_) | Line::Off => {}
+        }
+        Line::Off
+    }
+
+    /// Tasks that do not run now, by connector and reason.
+    #[must_use]
+    pub fn unavailable(
+        &self,
+        configured: impl Fn(WorkItem) -> bool,
+    ) -> BTreeMap<(ConnectorId, DownReason), u64> {
+        let mut counts = BTreeMap::new();
+        for (item, line) in &self.lines {
+            if let Line::Down(stretch) = line
+                && item.kind() == Kind::Task
+                && configured(*item)
+            {
+                let reason = stretch.reason.unwrap_or(DownReason::Handover);
+                let count: &mut u64 = counts.entry((item.connector, reason)).or_default();
+                *count = count.saturating_add(1);
+            }
+        }
+        counts
+    }
+
+    /// Forgets all: the log is another one.
+    pub fn clear(&mut self) {
+        *self = Self::default();
+    }
+}
+
+fn handed_over(item: WorkItem, clean: bool, now: &Wrote, switches: Switches, costs: &mut Costs) {
+    let (how, rule) = if clean {
+        (HandoverHow::Clean, StoryRule::Downtime(8))
+    } else {
+        (HandoverHow::Unclean, StoryRule::Downtime(9))
+    };
+    if switches.on(rule) {
+        costs.push((Cost::HandedOver(item, how), now.live));
+    }
+}
+
+fn restarting(
+    item: WorkItem,
+    line: Line,
+    now: Wrote,
+    switches: Switches,
+    costs: &mut Costs,
+) -> Line {
+    match line {
+        Line::Up(up) if up.worker == now.worker && switches.on(StoryRule::Downtime(7)) => {
+            costs.push((Cost::Interrupted(item, DownReason::Restarted), now.live));
+            Line::Down(Stretch {
+                since: now.at,
+                stop: now,
+                written: true,
+                reason: Some(DownReason::Restarted),
+            })
+        }
+        line => line,
+    }
+}
+
+// === impl Over ===
+
+impl Over {
+    /// The reason is known: counts what it cost.
+    fn settle(&self, reason: DownReason, since: Option<EventTime>, costs: &mut Costs) {
+        let Some(since) = since else {
+            return;
+        };
+        costs.push((Cost::Interrupted(self.item, reason), self.stop.live));
+        if !reason.is_wanted() {
+            let ms = self.start.at.since_ms(since).max(0);
+            costs.push((Cost::Ended(self.item, reason, ms), self.start.live));
+        }
+    }
+}

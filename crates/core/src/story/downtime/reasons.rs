@@ -1,0 +1,185 @@
+//! What a step says of work that stopped before it: why.
+
+use std::sync::Arc;
+
+use super::{Cost, Costs, Downtimes, Line, Over, Stretch, Wrote};
+use crate::answers::{DownReason, TasksRoot};
+use crate::facts::ids::{Kind, Protocol, WorkItem};
+use crate::facts::observation::Member;
+use crate::facts::sets;
+use crate::limits::TIMER_SLACK_MS;
+use crate::story::config_log::What;
+use crate::story::steps::Turn;
+use crate::story::switches::StoryRule;
+
+// === impl Downtimes ===
+
+impl Downtimes {
+    /// Takes a step: who is gone runs nothing any more, and what stopped before has a reason.
+    pub fn judge(&mut self, turn: &Turn<'_>) -> Costs {
+        let mut costs = Costs::new();
+        for (place, old) in turn.leavers() {
+            if turn.on(StoryRule::Downtime(2)) {
+                self.gone(
+                    turn,
+                    old,
+                    &turn.held(place, old),
+                    DownReason::Lost,
+                    &mut costs,
+                );
+            }
+        }
+        for (place, old) in turn.before().iter().enumerate() {
+            if turn.on(StoryRule::Downtime(3)) && turn.dropped(place, old) {
+                self.gone(
+                    turn,
+                    old,
+                    &turn.held(place, old),
+                    DownReason::Dropped,
+                    &mut costs,
+                );
+            }
+        }
+        let told = turn.now().iter().flat_map(|member| {
+            let items = member.revoked.iter();
+            items.map(|item| (*item, Arc::clone(&member.worker)))
+        });
+        self.revoked = told.collect();
+        self.explain_pending(turn, &mut costs);
+        self.explain_over(turn, &mut costs);
+        costs
+    }
+
+    /// Their owner is gone, or lost its coordinator, and wrote no stop.
+    fn gone(
+        &mut self,
+        turn: &Turn<'_>,
+        owner: &Member,
+        held: &[WorkItem],
+        reason: DownReason,
+        costs: &mut Costs,
+    ) {
+        for item in held {
+            let Some(Line::Up(up)) = self.lines.get(item) else {
+                continue;
+            };
+            if up.worker != owner.worker || !is_before(turn, up) {
+                continue;
+            }
+            let stretch = Stretch {
+                since: turn.step.join_ended,
+                stop: up.clone(),
+                written: false,
+                reason: Some(reason),
+            };
+            costs.push((Cost::Interrupted(*item, reason), turn.step.live));
+            self.put(*item, Line::Down(stretch));
+        }
+    }
+
+    fn explain_pending(&mut self, turn: &Turn<'_>, costs: &mut Costs) {
+        let pending: Vec<WorkItem> = self.pending.iter().copied().collect();
+        for item in pending {
+            let Some(Line::Down(stretch)) = self.lines.get_mut(&item) else {
+                continue;
+            };
+            if !is_before(turn, &stretch.stop) {
+                continue;
+            }
+            let Some(reason) = reason(turn, item, &stretch.stop) else {
+                continue;
+            };
+            stretch.reason = Some(reason);
+            costs.push((Cost::Interrupted(item, reason), stretch.stop.live));
+            self.pending.remove(&item);
+            if reason.is_wanted() {
+                self.lines.insert(item, Line::Off);
+            }
+        }
+    }
+
+    fn explain_over(&mut self, turn: &Turn<'_>, costs: &mut Costs) {
+        let mut over = std::mem::take(&mut self.over);
+        over.retain(|over| {
+            if !is_before(turn, &over.stop) {
+                return true;
+            }
+            over.explain(turn, costs);
+            false
+        });
+        self.over = over;
+    }
+}
+
+// === impl Over ===
+
+impl Over {
+    fn explain(&self, turn: &Turn<'_>, costs: &mut Costs) {
+        let found = reason(turn, self.item, &self.stop);
+        // Who is gone without a word ran it until then at most.
+        let missed = matches!(found, Some(DownReason::Lost | DownReason::Dropped));
+        let since = self
+            .since
+            .or_else(|| missed.then(|| turn.step.join_ended.min(self.start.at)));
+        let reason = found.unwrap_or(if self.start.worker == self.stop.worker {
+            DownReason::Restarted
+        } else {
+            DownReason::Handover
+        });
+        self.settle(reason, since, costs);
+    }
+}
+
+/// Whether a status was written before the step's record was taken up.
+fn is_before(turn: &Turn<'_>, wrote: &Wrote) -> bool {
+    let by_number = match turn.step.now.as_deref() {
+        Some(now) if turn.step.continues => wrote.generation < now.generation,
+        _ => true,
+    };
+    by_number && wrote.at <= turn.step.recorded.plus_ms(TIMER_SLACK_MS)
+}
+
+/// Why work stopped that a worker wrote the stop of before this record.
+fn reason(turn: &Turn<'_>, item: WorkItem, stop: &Wrote) -> Option<DownReason> {
+    let on = |rule| turn.on(StoryRule::Downtime(rule));
+    let mut owners = turn.before().iter().enumerate();
+    let owner = owners.find(|(_, old)| old.worker == stop.worker);
+    if let Some((place, old)) = owner {
+        let now = turn.present(&old.id);
+        if now.is_none() && on(2) {
+            return Some(DownReason::Lost);
+        }
+        if turn.dropped(place, old) && on(3) {
+            return Some(DownReason::Dropped);
+        }
+        if now.is_some_and(|now| sets::contains(&now.revoked, item)) && on(5) {
+            return Some(DownReason::Handover);
+        }
+    }
+    let mut changes = turn
+        .changes()
+        .filter(|change| change.connector == item.connector);
+    let by_config = changes.find_map(|change| match change.what {
+        What::Deleted if on(4) => Some(DownReason::Deleted),
+        What::Committed {
+            root: TasksRoot::Stopped,
+            ..
+        } if item.kind() == Kind::Task && on(4) => Some(DownReason::Stopped),
+        What::Committed { tasks, .. }
+            if item.kind() == Kind::Task && item.task >= tasks && on(4) =>
+        {
+            Some(DownReason::Deleted)
+        }
+        What::Committed { .. } if item.kind() == Kind::Task && on(6) => {
+            Some(DownReason::Reconfigured)
+        }
+        What::Committed { .. } | What::Created | What::Deleted => None,
+    });
+    let eager = turn
+        .step
+        .before
+        .as_deref()
+        .and_then(|before| before.protocol)
+        == Some(Protocol::Eager);
+    by_config.or((eager && owner.is_some() && on(5)).then_some(DownReason::Handover))
+}

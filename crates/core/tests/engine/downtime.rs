@@ -1,0 +1,251 @@
+//! Downtime and hand-overs (D10, D11): what does not run, why, and how it changes hands.
+
+use crate::dsl::check;
+
+/// A hand-over: revoked, stopped, started elsewhere.
+#[test]
+fn a_worker_takes_its_share() {
+    check(
+        "0.0 config connector foo
+         0.0 config tasks foo 2
+         0.1 ends
+         1.0 group 1 sessioned a off=3 | a: claim=none add=foo,foo-0,foo-1
+         1.2 status foo RUNNING a 1
+         1.3 status foo-0 RUNNING a 1
+         1.4 status foo-1 RUNNING a 1
+         1.5 ends
+         9.0 group 2 sessioned a off=3 | a: claim=foo,foo-0,foo-1 rev=foo-1 | b: claim=none
+         9.2 status foo-1 UNASSIGNED a 1
+         9.5 group 3 sessioned a off=3 | a: claim=foo,foo-0 | b: claim=- add=foo-1
+         9.8 status foo-1 RUNNING b 3
+         9.9 ends
+         9.9 costs",
+        "",
+    );
+}
+
+/// The record is judged long before the slow stop is written.
+#[test]
+fn a_slow_stop_after_the_record_is_a_handover() {
+    check(
+        "0.0 config connector foo
+         0.0 config tasks foo 1
+         0.1 ends
+         1.0 group 1 sessioned a off=3 | a: claim=none add=foo,foo-0
+         1.2 status foo RUNNING a 1
+         1.3 status foo-0 RUNNING a 1
+         1.5 ends
+         9.0 group 2 sessioned a off=3 | a: claim=foo,foo-0 rev=foo-0 | b: claim=none
+         9.2 ends
+         20.0 status foo-0 UNASSIGNED a 1
+         20.1 ends
+         20.5 group 3 sessioned a off=3 | a: claim=foo | b: claim=- add=foo-0
+         20.8 status foo-0 RUNNING b 3
+         20.9 ends
+         20.9 costs",
+        "",
+    );
+}
+
+/// Nobody wrote a stop: it is down since it was missed, and its hand-over is unclean.
+#[test]
+fn a_killed_workers_work_is_lost() {
+    check(
+        "0.0 config connector foo
+         0.0 config tasks foo 1
+         0.1 ends
+         1.0 group 1 sessioned a off=3 | a: claim=none add=foo | b: claim=none add=foo-0
+         1.2 status foo RUNNING a 1
+         1.3 status foo-0 RUNNING b 1
+         1.5 ends
+         20.0 group 2 sessioned a off=3 delay=30000 | a: claim=foo
+         20.1 ends
+         50.0 group 3 sessioned a off=3 | a: claim=foo add=foo-0
+         50.4 status foo-0 RUNNING a 3
+         50.5 ends
+         50.5 costs",
+        "",
+    );
+}
+
+/// Without a delay it is handed out at once, and runs before the record was judged.
+#[test]
+fn lost_work_that_starts_before_it_is_judged() {
+    check(
+        "0.0 config connector foo
+         0.0 config tasks foo 1
+         0.1 ends
+         1.0 group 1 sessioned a off=3 | a: claim=none add=foo | b: claim=none add=foo-0
+         1.2 status foo RUNNING a 1
+         1.3 status foo-0 RUNNING b 1
+         1.5 ends
+         20.0 group 2 sessioned a off=3 | a: claim=foo add=foo-0
+         20.4 status foo-0 RUNNING a 2
+         20.5 ends
+         20.5 costs",
+        "",
+    );
+}
+
+/// A worker that leaves in good order writes its stops: lost since then, handed over clean.
+#[test]
+fn a_stopped_workers_work_is_lost_since_its_stop() {
+    check(
+        "0.0 config connector foo
+         0.0 config tasks foo 1
+         0.1 ends
+         1.0 group 1 sessioned a off=3 | a: claim=none add=foo | b: claim=none add=foo-0
+         1.2 status foo RUNNING a 1
+         1.3 status foo-0 RUNNING b 1
+         1.5 ends
+         19.0 status foo-0 UNASSIGNED b 1
+         20.0 group 2 sessioned a off=3 delay=30000 | a: claim=foo
+         20.1 ends
+         50.0 group 3 sessioned a off=3 | a: claim=foo add=foo-0
+         50.4 status foo-0 RUNNING a 3
+         50.5 ends
+         50.5 costs",
+        "",
+    );
+}
+
+/// A worker that lost its coordinator stops its work without a word.
+#[test]
+fn dropped_work() {
+    check(
+        "0.0 config connector foo
+         0.0 config tasks foo 1
+         0.1 ends
+         1.0 group 1 sessioned a off=3 | a: claim=none add=foo,foo-0
+         1.2 status foo RUNNING a 1
+         1.3 status foo-0 RUNNING a 1
+         1.5 ends
+         2.0 group 2 sessioned a off=3 | a: claim=foo,foo-0
+         2.1 ends
+         20.0 group 3 sessioned a off=3 delay=10000 | a: claim=none
+         20.1 ends
+         30.0 group 4 sessioned a off=3 | a: claim=- add=foo,foo-0
+         30.3 status foo RUNNING a 4
+         30.4 status foo-0 RUNNING a 4
+         30.5 ends
+         30.5 costs",
+        "",
+    );
+}
+
+/// Tasks committed anew stop before the round, and start after it.
+#[test]
+fn tasks_written_anew() {
+    check(
+        "0.0 config connector foo
+         0.0 config tasks foo 2
+         0.1 ends
+         1.0 group 1 sessioned a off=4 | a: claim=none add=foo,foo-0,foo-1
+         1.2 status foo RUNNING a 1
+         1.3 status foo-0 RUNNING a 1
+         1.3 status foo-1 RUNNING a 1
+         1.5 ends
+         9.0 config tasks foo 1
+         9.1 status foo-0 UNASSIGNED a 1
+         9.1 status foo-1 UNASSIGNED a 1
+         9.3 group 2 sessioned a off=6 | a: claim=foo,foo-0,foo-1 rev=foo-1
+         9.6 status foo-0 RUNNING a 2
+         9.8 ends
+         9.8 costs",
+        "",
+    );
+}
+
+/// A task fails, is moved with its worker's end, and runs elsewhere: down by its failure all the while.
+#[test]
+fn a_failed_task_is_down_until_it_runs() {
+    check(
+        "0.0 config connector foo
+         0.0 config tasks foo 1
+         0.1 ends
+         1.0 group 1 sessioned a off=3 | a: claim=none add=foo,foo-0
+         1.2 status foo RUNNING a 1
+         1.3 status foo-0 RUNNING a 1
+         1.5 ends
+         10.0 status foo-0 FAILED a 1
+         10.1 costs
+         15.0 status foo-0 RESTARTING a 1
+         16.0 status foo-0 RUNNING a 1
+         16.1 ends
+         16.1 costs",
+        "",
+    );
+}
+
+/// RESTARTING, and a stop that nothing explains: both are restarts.
+#[test]
+fn a_restart_by_hand() {
+    check(
+        "0.0 config connector foo
+         0.0 config tasks foo 2
+         0.1 ends
+         1.0 group 1 sessioned a off=4 | a: claim=none add=foo,foo-0,foo-1
+         1.2 status foo RUNNING a 1
+         1.3 status foo-0 RUNNING a 1
+         1.3 status foo-1 RUNNING a 1
+         1.5 ends
+         10.0 status foo-0 RESTARTING a 1
+         10.1 status foo-0 UNASSIGNED a 1
+         10.5 status foo-0 RUNNING a 1
+         12.0 status foo-1 UNASSIGNED a 1
+         12.5 status foo-1 RUNNING a 1
+         12.6 ends
+         12.6 costs",
+        "",
+    );
+}
+
+/// What somebody wanted is an interruption, and no downtime.
+#[test]
+fn paused_stopped_and_deleted() {
+    check(
+        "0.0 config connector foo
+         0.0 config tasks foo 1
+         0.0 config connector bar
+         0.0 config tasks bar 1
+         0.1 ends
+         1.0 group 1 sessioned a off=6 | a: claim=none add=foo,foo-0,bar,bar-0
+         1.2 status foo RUNNING a 1
+         1.3 status foo-0 RUNNING a 1
+         1.3 status bar RUNNING a 1
+         1.3 status bar-0 RUNNING a 1
+         1.5 ends
+         10.0 config target foo PAUSED
+         10.1 status foo PAUSED a 1
+         10.1 status foo-0 PAUSED a 1
+         12.0 config delete bar
+         12.1 status bar-0 UNASSIGNED a 1
+         12.1 status bar UNASSIGNED a 1
+         12.3 group 2 sessioned a off=8 | a: claim=foo,foo-0,bar,bar-0 rev=bar,bar-0
+         12.4 ends
+         12.4 costs",
+        "",
+    );
+}
+
+/// In the eager protocol everything stops in every round.
+#[test]
+fn eager_members_stop_before_they_join() {
+    check(
+        "0.0 config connector foo
+         0.0 config tasks foo 1
+         0.1 ends
+         1.0 group 1 default a off=3 | a: claim=none add=foo,foo-0
+         1.2 status foo RUNNING a 1
+         1.3 status foo-0 RUNNING a 1
+         1.5 ends
+         9.0 status foo UNASSIGNED a 1
+         9.0 status foo-0 UNASSIGNED a 1
+         9.5 group 2 default a off=3 | a: add=foo | b: add=foo-0
+         9.8 status foo RUNNING a 2
+         9.8 status foo-0 RUNNING b 2
+         9.9 ends
+         9.9 costs",
+        "",
+    );
+}
