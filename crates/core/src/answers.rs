@@ -1,6 +1,7 @@
 //! All that may be shown: one immutable value, published by the engine, read by
 //! metrics, API and page alike. What is not here cannot be shown by mistake.
 
+mod balance;
 mod counters;
 mod duration;
 mod episode;
@@ -13,6 +14,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+pub use balance::{BalanceAnswer, ConnectorBalance, KindBalance};
 pub use counters::{Counters, Histogram};
 pub use duration::{Bound, DurationAnswer};
 pub use episode::{
@@ -67,6 +69,8 @@ pub struct Answers {
     /// by themselves: there may be a hundred of them.
     #[serde(skip)]
     pub episodes: Option<EpisodesAnswer>,
+    /// How evenly work is spread; absent until a generation is confirmed.
+    pub balance: Option<BalanceAnswer>,
     /// What was counted while the agent watched.
     pub counters: Counters,
     /// Things about the inputs that a person should know.

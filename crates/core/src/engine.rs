@@ -5,6 +5,7 @@
 //! only when it is proven that no record older than it is still unread. So the same
 //! inputs give the same answers, on any day, on any machine.
 
+mod balance;
 mod clock;
 mod counting;
 mod findings;
@@ -59,6 +60,7 @@ pub struct State {
     recent: RecentGenerations,
     counters: Counters,
     findings: Findings,
+    weighed: balance::Weighed,
     /// Whether something arrived that may settle a round.
     #[serde(skip)]
     unsettled: bool,
@@ -266,6 +268,7 @@ impl State {
                     self.settled(round);
                 }
                 self.forget_story();
+                self.weighed = balance::Weighed::default();
                 self.recent = RecentGenerations::default();
             }
             Topic::Config => {

@@ -127,3 +127,6 @@ pub const STEPS_WAITING_MAX: usize = 320;
 
 /// Milliseconds by which one record may arrive faster than the fastest that was seen.
 pub const ARRIVAL_SLACK_MS: i64 = 20;
+
+/// Connectors of which it is shown that their tasks are bunched.
+pub const BALANCE_CONNECTORS_SHOWN_MAX: usize = 100;

@@ -85,6 +85,7 @@ impl State {
             if let Some(until) = self.quiet_until() {
                 self.run_timers(until);
             }
+            self.weigh_newest();
         }
         self.count_verdicts();
     }
@@ -103,6 +104,7 @@ impl State {
         // Without this record all that was over before it was written is known to be over.
         let before = step.recorded.plus_ms(-1);
         self.run_timers(before);
+        self.weigh_before(step, outcome);
         // Where nothing is unread the timers ran before this record was there: what it tells of
         // clocks is not known to them.
         self.learn_stops(step);

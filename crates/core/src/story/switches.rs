@@ -18,6 +18,8 @@ pub enum StoryRule {
     Episode(u8),
     /// Of phases (D7), by number.
     Phase(u8),
+    /// Of balance (D15), by number.
+    Balance(u8),
 }
 
 /// Which rules are switched off: none, outside of tests.
@@ -37,12 +39,14 @@ impl StoryRule {
         let causes = (1..=18).map(Self::Cause);
         let episodes = (1..=8).map(Self::Episode);
         let phases = (1..=4).map(Self::Phase);
+        let balance = (1..=3).map(Self::Balance);
         departures
             .chain(successors)
             .chain(losses)
             .chain(causes)
             .chain(episodes)
             .chain(phases)
+            .chain(balance)
     }
 }
 

@@ -16,6 +16,7 @@ fn scenarios() -> Vec<String> {
         include_str!("losses.rs"),
         include_str!("causes.rs"),
         include_str!("episodes.rs"),
+        include_str!("balance.rs"),
     ];
     let tests = sources
         .iter()

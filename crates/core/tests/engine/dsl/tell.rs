@@ -1,0 +1,69 @@
+//! Prints what lies beside episodes: how evenly work is spread, what it all looks like, and
+//! how long things usually take. The first line of each is not indented, the others are.
+
+use std::fmt::Write as _;
+
+use evenkeel_core::answers::Answers;
+
+/// What is to be printed.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum What {
+    Balance,
+}
+
+pub(super) fn print(out: &mut String, what: What, answers: &Answers) {
+    match what {
+        What::Balance => balance(out, answers),
+    }
+}
+
+fn balance(out: &mut String, answers: &Answers) {
+    let Some(balance) = &answers.balance else {
+        writeln!(out, "balance unknown").unwrap();
+        return;
+    };
+    let frozen = if balance.frozen { " frozen" } else { "" };
+    writeln!(out, "balance of {}{frozen}", balance.generation).unwrap();
+    for kind in &balance.kinds {
+        let survivor = kind
+            .survivor_most
+            .map_or("-".to_owned(), |most| most.to_string());
+        let parked = match kind.parked {
+            0 => String::new(),
+            parked => format!("+{parked}"),
+        };
+        writeln!(
+            out,
+            "  {} {}{parked} on {} most {} least {} best {} above {} survivor {survivor}",
+            kind.kind.label(),
+            kind.items,
+            kind.members,
+            kind.most,
+            kind.least,
+            kind.best_most,
+            kind.imbalance,
+        )
+        .unwrap();
+    }
+    for each in &balance.connectors {
+        writeln!(
+            out,
+            "  of {} {} most {} best {} above {}",
+            each.connector, each.tasks, each.most, each.best_most, each.above
+        )
+        .unwrap();
+    }
+}
+
+/// The lines that such a command printed, all of the scenario.
+pub(crate) fn told(printed: &str, word: &str) -> Vec<String> {
+    let mut ours = false;
+    let is_ours = |line: &&str| {
+        if !line.starts_with(' ') {
+            ours = line.split_whitespace().next() == Some(word);
+        }
+        ours
+    };
+    let lines = printed.lines().filter(is_ours);
+    lines.map(|line| line.trim().to_owned()).collect()
+}
