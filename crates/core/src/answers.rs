@@ -8,6 +8,7 @@ mod episode;
 mod episode_labels;
 mod group;
 mod labels;
+mod pattern;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -23,6 +24,7 @@ pub use episode::{
     SkewAnswer, TasksRoot, WorkerPhases,
 };
 pub use group::{GroupAnswer, GroupState, MemberAnswer, OwnWorker, Role};
+pub use pattern::{Pattern, PatternAnswer, PatternNumber};
 
 use crate::facts::ids::Protocol;
 use crate::facts::input::{Settings, Topic, Trouble};
@@ -69,6 +71,8 @@ pub struct Answers {
     /// by themselves: there may be a hundred of them.
     #[serde(skip)]
     pub episodes: Option<EpisodesAnswer>,
+    /// What the last half hour looks like; absent where the group's records are not read.
+    pub pattern: Option<PatternAnswer>,
     /// How evenly work is spread; absent until a generation is confirmed.
     pub balance: Option<BalanceAnswer>,
     /// What was counted while the agent watched.

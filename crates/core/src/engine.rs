@@ -10,6 +10,7 @@ mod clock;
 mod counting;
 mod findings;
 mod judge;
+mod patterns;
 mod polls;
 mod publish;
 mod records;
@@ -274,6 +275,7 @@ impl State {
             Topic::Config => {
                 self.configured.clear();
                 self.story.config.clear();
+                self.story.patterns.forget_writes();
             }
             Topic::Status => {
                 self.statuses.clear();

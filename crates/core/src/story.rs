@@ -7,6 +7,7 @@ pub mod departures;
 pub mod episodes;
 pub mod findings;
 pub mod losses;
+pub mod pattern;
 pub mod recent;
 pub mod rounds;
 pub mod sign;

@@ -19,6 +19,7 @@ use crate::story::config_log::ConfigLog;
 use crate::story::departures::{Departure, Departures};
 use crate::story::episodes::{Closed, Episodes, PhaseSeen, Shown};
 use crate::story::losses::{Losses, Took};
+use crate::story::pattern::Patterns;
 use crate::story::sign;
 use crate::story::skew::Skews;
 use crate::story::status_log::StatusLog;
@@ -36,6 +37,7 @@ pub(super) struct Story {
     pub(super) departures: Departures,
     pub(super) losses: Losses,
     pub(super) episodes: Episodes,
+    pub(super) patterns: Patterns,
     /// What members took, until the step of that record is judged.
     took: VecDeque<Took>,
     /// Generations that are not counted yet, oldest first.
@@ -68,6 +70,7 @@ impl State {
         self.story.departures.clear();
         self.story.losses.clear();
         self.story.episodes.clear();
+        self.story.patterns.clear();
     }
 
     /// Judges what can be judged, and lets timers run.
@@ -136,6 +139,7 @@ impl State {
         let ended = story.losses.ended(&turn);
         let lost = story.losses.judge(&turn);
         let causes = causes::causes(&turn, &moves, &story.departures);
+        story.patterns.judge(&turn, &causes);
         let show = Shown {
             statuses: &story.statuses,
             skews: &story.skews,
@@ -158,6 +162,7 @@ impl State {
         self.count_dropped(&dropped, step.live);
         for departed in &moves.changed {
             self.story.episodes.settle_departure(departed);
+            self.story.patterns.departed(departed);
         }
         for departed in &moves.settled {
             self.departure_settled(departed);
@@ -306,6 +311,7 @@ impl State {
 
     fn departure_settled(&mut self, departed: &Departure) {
         self.story.episodes.settle_departure(departed);
+        self.story.patterns.departed(departed);
         let cause = departed.how.cause();
         for verdict in &mut self.story.verdicts {
             if let Some(causes) = &mut verdict.causes {

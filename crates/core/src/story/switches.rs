@@ -20,6 +20,8 @@ pub enum StoryRule {
     Phase(u8),
     /// Of balance (D15), by number.
     Balance(u8),
+    /// Of patterns (D13), by number.
+    Pattern(u8),
 }
 
 /// Which rules are switched off: none, outside of tests.
@@ -40,6 +42,7 @@ impl StoryRule {
         let episodes = (1..=8).map(Self::Episode);
         let phases = (1..=4).map(Self::Phase);
         let balance = (1..=3).map(Self::Balance);
+        let patterns = (1..=6).map(Self::Pattern);
         departures
             .chain(successors)
             .chain(losses)
@@ -47,6 +50,7 @@ impl StoryRule {
             .chain(episodes)
             .chain(phases)
             .chain(balance)
+            .chain(patterns)
     }
 }
 

@@ -190,6 +190,7 @@ impl Writer {
             "mode" => vec![Step::Mode],
             "story" => vec![Step::Story],
             "balance" => vec![Step::Tell(tell::What::Balance)],
+            "pattern" => vec![Step::Tell(tell::What::Pattern)],
             "access" => {
                 self.hidden.retain(|topic| topic.label() != words[1]);
                 if words[2] != "ok" {

@@ -19,6 +19,7 @@ mod dsl;
 mod episodes;
 mod laws;
 mod losses;
+mod patterns;
 mod polls;
 mod rounds;
 mod switches;

@@ -17,6 +17,7 @@ fn scenarios() -> Vec<String> {
         include_str!("causes.rs"),
         include_str!("episodes.rs"),
         include_str!("balance.rs"),
+        include_str!("patterns.rs"),
     ];
     let tests = sources
         .iter()

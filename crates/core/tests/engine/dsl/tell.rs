@@ -9,11 +9,13 @@ use evenkeel_core::answers::Answers;
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum What {
     Balance,
+    Pattern,
 }
 
 pub(super) fn print(out: &mut String, what: What, answers: &Answers) {
     match what {
         What::Balance => balance(out, answers),
+        What::Pattern => pattern(out, answers),
     }
 }
 
@@ -50,6 +52,30 @@ fn balance(out: &mut String, answers: &Answers) {
             out,
             "  of {} {} most {} best {} above {}",
             each.connector, each.tasks, each.most, each.best_most, each.above
+        )
+        .unwrap();
+    }
+}
+
+fn pattern(out: &mut String, answers: &Answers) {
+    let Some(pattern) = &answers.pattern else {
+        writeln!(out, "pattern unknown").unwrap();
+        return;
+    };
+    let subjects: String = pattern.subjects.iter().map(|s| format!(" {s}")).collect();
+    writeln!(out, "pattern {}{subjects}", pattern.pattern.label()).unwrap();
+    if !pattern.evidence.is_empty() {
+        writeln!(out, "  {}", pattern.evidence).unwrap();
+    }
+    let numbers = pattern.numbers.iter().filter(|number| number.counted > 0);
+    for number in numbers {
+        writeln!(
+            out,
+            "  {} {} {}/{}",
+            number.pattern.label(),
+            number.what,
+            number.counted,
+            number.needed
         )
         .unwrap();
     }
