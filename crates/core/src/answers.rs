@@ -7,6 +7,7 @@ mod duration;
 mod episode;
 mod episode_labels;
 mod group;
+mod habits;
 mod labels;
 mod pattern;
 
@@ -24,6 +25,7 @@ pub use episode::{
     SkewAnswer, TasksRoot, WorkerPhases,
 };
 pub use group::{GroupAnswer, GroupState, MemberAnswer, OwnWorker, Role};
+pub use habits::{HabitAnswer, HabitsAnswer};
 pub use pattern::{Pattern, PatternAnswer, PatternNumber};
 
 use crate::facts::ids::Protocol;
@@ -75,6 +77,8 @@ pub struct Answers {
     pub pattern: Option<PatternAnswer>,
     /// How evenly work is spread; absent until a generation is confirmed.
     pub balance: Option<BalanceAnswer>,
+    /// How long things usually take; absent where the group's records are not read.
+    pub habits: Option<HabitsAnswer>,
     /// What was counted while the agent watched.
     pub counters: Counters,
     /// Things about the inputs that a person should know.

@@ -146,3 +146,12 @@ pub const PATTERN_COMMITS_MAX: usize = 1024;
 
 /// Departures remembered for the pattern: half an hour of a rollout of a large group.
 pub const PATTERN_DEPARTURES_MAX: usize = 1000;
+
+/// Durations remembered of each habit: enough for a median, few enough to forget what was.
+pub const HABIT_SAMPLES_MAX: usize = 20;
+
+/// Successor chains whose habits are remembered; the one that did nothing longest goes first.
+pub const HABIT_CHAINS_MAX: usize = 500;
+
+/// Connectors whose habits are remembered.
+pub const HABIT_CONNECTORS_MAX: usize = 2000;

@@ -6,6 +6,7 @@ pub mod config_log;
 pub mod departures;
 pub mod episodes;
 pub mod findings;
+pub mod habits;
 pub mod losses;
 pub mod pattern;
 pub mod recent;

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-use crate::answers::{Cause, Outcome};
+use crate::answers::{Cause, EpisodeOutcome, Outcome};
 use crate::engine::{Change, State};
 use crate::facts::ids::WorkItem;
 use crate::facts::input::Topic;
@@ -18,6 +18,7 @@ use crate::story::causes;
 use crate::story::config_log::ConfigLog;
 use crate::story::departures::{Departure, Departures};
 use crate::story::episodes::{Closed, Episodes, PhaseSeen, Shown};
+use crate::story::habits::Habits;
 use crate::story::losses::{Losses, Took};
 use crate::story::pattern::Patterns;
 use crate::story::sign;
@@ -38,6 +39,7 @@ pub(super) struct Story {
     pub(super) losses: Losses,
     pub(super) episodes: Episodes,
     pub(super) patterns: Patterns,
+    pub(super) habits: Habits,
     /// What members took, until the step of that record is judged.
     took: VecDeque<Took>,
     /// Generations that are not counted yet, oldest first.
@@ -71,6 +73,7 @@ impl State {
         self.story.losses.clear();
         self.story.episodes.clear();
         self.story.patterns.clear();
+        self.story.habits.clear();
     }
 
     /// Judges what can be judged, and lets timers run.
@@ -140,6 +143,7 @@ impl State {
         let lost = story.losses.judge(&turn);
         let causes = causes::causes(&turn, &moves, &story.departures);
         story.patterns.judge(&turn, &causes);
+        story.habits.judge(&turn, &moves, &story.departures);
         let show = Shown {
             statuses: &story.statuses,
             skews: &story.skews,
@@ -288,6 +292,13 @@ impl State {
         let Some(closed) = close(&mut story.episodes, &show) else {
             return;
         };
+        // Nothing more of it is to come.
+        if let (Some(EpisodeOutcome::Settled), Some(at)) =
+            (closed.answer.outcome, closed.answer.closed)
+        {
+            let habits = &mut story.habits;
+            habits.measure(&story.statuses, &story.skews, story.switches, at);
+        }
         // How a member left is not known better than this when its episode is over.
         for verdict in &mut story.verdicts {
             if verdict.cause.is_some() {

@@ -79,6 +79,7 @@ pub(super) fn answers(state: &State) -> Answers {
         episodes: by_records.then(|| episodes(state)),
         pattern: patterns::answer(state, by_records),
         balance: balance::answer(state, sight.as_ref()),
+        habits: by_records.then(|| state.story.habits.answer(&state.names)),
         counters: state.counters.clone(),
         findings: findings::standing(state, sight.as_ref()),
     }

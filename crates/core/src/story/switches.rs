@@ -22,6 +22,8 @@ pub enum StoryRule {
     Balance(u8),
     /// Of patterns (D13), by number.
     Pattern(u8),
+    /// Of habits (D16), by number.
+    Habit(u8),
 }
 
 /// Which rules are switched off: none, outside of tests.
@@ -43,6 +45,7 @@ impl StoryRule {
         let phases = (1..=4).map(Self::Phase);
         let balance = (1..=3).map(Self::Balance);
         let patterns = (1..=6).map(Self::Pattern);
+        let habits = (1..=4).map(Self::Habit);
         departures
             .chain(successors)
             .chain(losses)
@@ -51,6 +54,7 @@ impl StoryRule {
             .chain(phases)
             .chain(balance)
             .chain(patterns)
+            .chain(habits)
     }
 }
 

@@ -191,6 +191,7 @@ impl Writer {
             "story" => vec![Step::Story],
             "balance" => vec![Step::Tell(tell::What::Balance)],
             "pattern" => vec![Step::Tell(tell::What::Pattern)],
+            "habits" => vec![Step::Tell(tell::What::Habits)],
             "access" => {
                 self.hidden.retain(|topic| topic.label() != words[1]);
                 if words[2] != "ok" {

@@ -17,6 +17,7 @@ mod causes;
 mod departures;
 mod dsl;
 mod episodes;
+mod habits;
 mod laws;
 mod losses;
 mod patterns;

@@ -10,12 +10,14 @@ use evenkeel_core::answers::Answers;
 pub(crate) enum What {
     Balance,
     Pattern,
+    Habits,
 }
 
 pub(super) fn print(out: &mut String, what: What, answers: &Answers) {
     match what {
         What::Balance => balance(out, answers),
         What::Pattern => pattern(out, answers),
+        What::Habits => habits(out, answers),
     }
 }
 
@@ -78,6 +80,34 @@ fn pattern(out: &mut String, answers: &Answers) {
             number.needed
         )
         .unwrap();
+    }
+}
+
+fn habits(out: &mut String, answers: &Answers) {
+    let Some(habits) = &answers.habits else {
+        writeln!(out, "habits unknown").unwrap();
+        return;
+    };
+    writeln!(out, "habits").unwrap();
+    let all = [
+        ("restart", &habits.restarts),
+        ("catch-up", &habits.catch_ups),
+        ("start", &habits.starts),
+        ("stop", &habits.stops),
+    ];
+    for (what, habits) in all {
+        for habit in habits {
+            let at_least = match habit.at_least {
+                0 => String::new(),
+                count => format!(", {count} at least"),
+            };
+            writeln!(
+                out,
+                "  {what} {} {} times{at_least}: median {} largest {}",
+                habit.subject, habit.count, habit.median_ms, habit.largest_ms
+            )
+            .unwrap();
+        }
     }
 }
 
