@@ -12,6 +12,7 @@ mod cases_left;
 mod cases_lost;
 mod cases_more;
 mod cases_moved;
+mod cases_patterns;
 mod cases_why;
 mod causes;
 mod departures;
