@@ -251,7 +251,8 @@ fn is_behind(skews: &Skews, worker: &str) -> bool {
 }
 
 /// When a piece of work ran: what failed, or was found paused, says nothing of how long it
-/// takes to start.
+/// takes to start; nor does what ran only when its worker had completed another generation,
+/// which may have told it to start anew.
 fn started(
     statuses: &StatusLog,
     item: WorkItem,
@@ -259,7 +260,8 @@ fn started(
     record: &GroupSnapshot,
     life: &Life<'_>,
 ) -> Option<EventTime> {
-    let mut written = statuses.by(item, &member.worker, record.generation..=i32::MAX, life);
+    let generation = record.generation;
+    let mut written = statuses.by(item, &member.worker, generation..=generation, life);
     let first = written
         .find(|written| !matches!(written.state, RunState::Unassigned | RunState::Restarting))?;
     first.recorded.filter(|_| first.state == RunState::Running)

@@ -1,7 +1,7 @@
 //! D13: what the last half hour looks like, in one word: the first of these that applies.
 //!
 //! 1. *loop*: at least 5 rounds in 2 minutes that ended in an error or are proven to have
-//!    reached nobody, and none completed since the first of them.
+//!    reached nobody, and none since the first of them that was, or may have been, completed.
 //! 2. *loop*: at least 5 follow-ups of revocations in 30 minutes that revoked again, with the
 //!    same members and the same configuration, and no round since the first of them that
 //!    left nothing to be done.
@@ -44,12 +44,14 @@ const WINDOW_MS: i64 = 1_800_000;
 /// What the rules need of the last half hour.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Patterns {
-    /// Rounds that failed since the newest that is proven to be completed.
+    /// Rounds that failed since the newest that may have been completed.
     failed: VecDeque<FailedRun>,
-    /// The newest round that is proven to be completed: incarnation and generation.
+    /// The newest round that was completed, or may have been: incarnation and generation.
     completed: Option<(u32, i32)>,
     /// Follow-ups that revoked again since the last round that left nothing to be done.
     followups: VecDeque<EventTime>,
+    /// Whether anything was revoked since then.
+    revoked: bool,
     /// Generations by the second since a person wrote configuration.
     generations: VecDeque<(i64, u64)>,
     /// Offsets of configuration that persons wrote and that is in no group record yet.
@@ -110,9 +112,13 @@ impl Patterns {
         if self.completed >= Some((step.incarnation, now.generation)) {
             self.completed = None;
         }
-        if let Some(missing) = step.missing.filter(|m| m.outcome == Outcome::Aborted) {
-            let last = now.generation.saturating_sub(1);
-            self.failed(step.incarnation, last, missing.count, step.recorded);
+        let last = now.generation.saturating_sub(1);
+        match step.missing {
+            Some(missing) if missing.outcome == Outcome::Aborted => {
+                self.failed(step.incarnation, last, missing.count, step.recorded);
+            }
+            Some(_) => self.may_be_completed((step.incarnation, last)),
+            None => {}
         }
     }
 
@@ -140,14 +146,19 @@ impl Patterns {
             Outcome::Aborted | Outcome::Mismatch => {
                 self.failed(incarnation, generation, 1, recorded);
             }
-            Outcome::Completed => {
-                let completed = (incarnation, generation);
-                self.completed = self.completed.max(Some(completed));
-                self.failed
-                    .retain(|run| (run.incarnation, run.last) > completed);
+            Outcome::Completed | Outcome::Unknown => {
+                self.may_be_completed((incarnation, generation));
             }
-            Outcome::Emptied | Outcome::Unknown => {}
+            Outcome::Emptied => {}
         }
+    }
+
+    /// What failed before that did not fail without a completed round in between, as far as
+    /// anybody knows.
+    fn may_be_completed(&mut self, round: (u32, i32)) {
+        self.completed = self.completed.max(Some(round));
+        self.failed
+            .retain(|run| (run.incarnation, run.last) > round);
     }
 
     /// Generations up to `last` failed.
@@ -291,7 +302,10 @@ impl Patterns {
             || turn.changes().next().is_some();
         if is_done || is_other {
             self.followups.clear();
-        } else if revokes
+            self.revoked = false;
+        }
+        if revokes
+            && self.revoked
             && matches!(
                 causes.cause(),
                 Cause::RevocationFollowup | Cause::DelayExpired
@@ -303,6 +317,7 @@ impl Patterns {
                 PATTERN_FOLLOWUPS_MAX,
             );
         }
+        self.revoked |= revokes;
     }
 
     /// More is known of a departure.

@@ -199,9 +199,7 @@ fn a_person_is_no_storm() {
          60.0 group 24 sessioned a off=8 | a: claim=foo | b: claim=foo-0
          60.1 ends
          60.1 pattern",
-        "pattern loop
-         10 rounds in the last 2 minutes ended in CONFIG_MISMATCH or reached nobody, and none was completed since
-         loop rounds 10/5
+        "pattern quiet
          storm generations 12/21
          churn commits 1/3
          pattern quiet
