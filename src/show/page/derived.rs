@@ -1,12 +1,13 @@
 //! What a group looks like, on the page: the pattern of the last half hour, and how evenly
 //! work is spread.
 
-use evenkeel_core::answers::{Answers, Pattern, PatternAnswer};
+use evenkeel_core::answers::{Answers, Pattern};
 
 use super::html::Html;
 
 /// A badge for a pattern that is worth one: its class, and its words.
-pub(super) fn badge(answer: &PatternAnswer) -> Option<(&'static str, &'static str)> {
+pub(super) fn badge(answers: &Answers) -> Option<(&'static str, &'static str)> {
+    let answer = answers.pattern.as_ref()?;
     let class = match answer.pattern {
         Pattern::Loop | Pattern::Storm | Pattern::Flapping | Pattern::Churn => "warn",
         Pattern::Rollout => "",

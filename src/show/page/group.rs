@@ -65,14 +65,12 @@ fn badges(out: &mut Html, answers: &Answers, health: &Health) {
         let state = answers.state.unwrap_or(group.state);
         badge(class, state.label());
     }
-    if let Some((class, pattern)) = answers.pattern.as_ref().and_then(derived::badge) {
-        badge(class, pattern);
+    if let Some((class, words)) = derived::badge(answers) {
+        badge(class, words);
     }
-    if !answers.without_owner().is_empty() {
-        badge(
-            "warn",
-            &format!("{} without an owner", answers.without_owner().len()),
-        );
+    let unowned = answers.without_owner().len();
+    if unowned > 0 {
+        badge("warn", &format!("{unowned} without an owner"));
     }
     if !health.trusted {
         badge("warn", "incomplete");
