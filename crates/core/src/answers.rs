@@ -78,7 +78,7 @@ pub struct Answers {
     /// How evenly work is spread; absent until a generation is confirmed.
     pub balance: Option<BalanceAnswer>,
     /// How long things usually take; absent where the group's records are not read.
-    pub habits: Option<HabitsAnswer>,
+    pub habits: Option<Arc<HabitsAnswer>>,
     /// What was counted while the agent watched.
     pub counters: Counters,
     /// Things about the inputs that a person should know.

@@ -15,7 +15,7 @@
 //! certain that nothing more of it is to come: at the next step, or when its episode settles.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde::{Deserialize, Serialize};
 
@@ -42,6 +42,10 @@ pub struct Habits {
     fresh: BTreeSet<Arc<str>>,
     /// The newest record that was judged, until its work is measured.
     open: Option<Open>,
+    /// As they were shown last; nothing once something is added. A large group has thousands of
+    /// subjects, and is shown twenty times a second.
+    #[serde(skip)]
+    shown: OnceLock<Arc<HabitsAnswer>>,
 }
 
 /// One worker and who came in its place.
@@ -88,6 +92,7 @@ impl Habits {
         let deleted = turn.changes().filter(|change| change.what == What::Deleted);
         for change in deleted {
             self.connectors.remove(&change.connector);
+            self.shown.take();
         }
         self.take_restarts(turn, moves, departures);
         for (_, gone) in turn.leavers() {
@@ -186,6 +191,7 @@ impl Habits {
 
     /// The chain of a member, as the one used last; by its worker where its own is not known.
     fn chain(&mut self, member: &Arc<str>, worker: &Arc<str>, change: impl FnOnce(&mut Chain)) {
+        self.shown.take();
         let by_member = self.chains.iter().position(|chain| chain.member == *member);
         let by_worker = || self.chains.iter().position(|chain| chain.worker == *worker);
         let mut chain = match by_member.or_else(by_worker) {
@@ -206,6 +212,7 @@ impl Habits {
     }
 
     fn connector(&mut self, id: ConnectorId, add: impl FnOnce(&mut Latencies)) {
+        self.shown.take();
         let full = self.connectors.len() >= HABIT_CONNECTORS_MAX;
         if !full || self.connectors.contains_key(&id) {
             add(self.connectors.entry(id).or_default());
@@ -219,7 +226,12 @@ impl Habits {
 
     /// As they are shown.
     #[must_use]
-    pub fn answer(&self, names: &Names) -> HabitsAnswer {
+    pub fn answer(&self, names: &Names) -> Arc<HabitsAnswer> {
+        let shown = self.shown.get_or_init(|| Arc::new(self.summed_up(names)));
+        Arc::clone(shown)
+    }
+
+    fn summed_up(&self, names: &Names) -> HabitsAnswer {
         let workers = |of: fn(&Chain) -> &Samples| {
             let all = self.chains.iter();
             sorted(all.filter_map(|chain| of(chain).answer(Arc::clone(&chain.worker))))
