@@ -5,10 +5,12 @@
 //! only when it is proven that no record older than it is still unread. So the same
 //! inputs give the same answers, on any day, on any machine.
 
+mod balance;
 mod clock;
 mod counting;
 mod findings;
 mod judge;
+mod patterns;
 mod polls;
 mod publish;
 mod records;
@@ -59,6 +61,7 @@ pub struct State {
     recent: RecentGenerations,
     counters: Counters,
     findings: Findings,
+    weighed: balance::Weighed,
     /// What arrived that may settle a round.
     #[serde(skip)]
     due: Due,
@@ -268,12 +271,14 @@ impl State {
                     self.settled(round);
                 }
                 self.forget_story();
+                self.weighed = balance::Weighed::default();
                 self.recent = RecentGenerations::default();
             }
             Topic::Config => {
                 self.configured.clear();
                 self.story.config.clear();
                 self.story.steps.config_anew();
+                self.story.patterns.forget_writes();
             }
             Topic::Status => {
                 self.statuses.clear();

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-use crate::answers::{Cause, Outcome};
+use crate::answers::{Cause, EpisodeOutcome, Outcome};
 use crate::engine::{Change, State};
 use crate::facts::ids::WorkItem;
 use crate::facts::input::Topic;
@@ -18,7 +18,9 @@ use crate::story::causes;
 use crate::story::config_log::ConfigLog;
 use crate::story::departures::{Departure, Departures};
 use crate::story::episodes::{Closed, Episodes, LostNow, PhaseSeen, Shown};
+use crate::story::habits::Habits;
 use crate::story::losses::{Losses, Took};
+use crate::story::pattern::Patterns;
 use crate::story::rounds::Due;
 use crate::story::sign;
 use crate::story::skew::Skews;
@@ -37,6 +39,8 @@ pub(super) struct Story {
     pub(super) departures: Departures,
     pub(super) losses: Losses,
     pub(super) episodes: Episodes,
+    pub(super) patterns: Patterns,
+    pub(super) habits: Habits,
     /// What members took, until the step of that record is judged.
     took: VecDeque<Took>,
     /// Generations that are not counted yet, oldest first.
@@ -69,6 +73,8 @@ impl State {
         self.story.departures.clear();
         self.story.losses.clear();
         self.story.episodes.clear();
+        self.story.patterns.clear();
+        self.story.habits.clear();
     }
 
     /// Judges what can be judged, and lets timers run.
@@ -96,6 +102,7 @@ impl State {
             if let Some(until) = self.quiet_until() {
                 self.run_timers(until);
             }
+            self.weigh_newest();
         }
         self.count_verdicts();
     }
@@ -113,6 +120,7 @@ impl State {
         // Without this record all that was over before it was written is known to be over.
         let before = step.recorded.plus_ms(-1);
         self.run_timers(before);
+        self.weigh_before(step, outcome);
         // Where nothing is unread the timers ran before this record was there: what it tells of
         // clocks is not known to them.
         self.learn_stops(step);
@@ -144,6 +152,8 @@ impl State {
         let ended = story.losses.ended(&turn);
         let lost = story.losses.judge(&turn);
         let causes = causes::causes(&turn, &moves, &story.departures);
+        story.patterns.judge(&turn, &causes);
+        story.habits.judge(&turn, &moves, &story.departures);
         let show = Shown {
             statuses: &story.statuses,
             skews: &story.skews,
@@ -172,6 +182,7 @@ impl State {
         self.count_given_up(step, &applied);
         for departed in &moves.changed {
             self.story.episodes.settle_departure(departed);
+            self.story.patterns.departed(departed);
         }
         for departed in &moves.settled {
             self.departure_settled(departed);
@@ -302,6 +313,13 @@ impl State {
         let Some(closed) = close(&mut story.episodes, &show) else {
             return;
         };
+        // Nothing more of it is to come.
+        if let (Some(EpisodeOutcome::Settled), Some(at)) =
+            (closed.answer.outcome, closed.answer.closed)
+        {
+            let habits = &mut story.habits;
+            habits.measure(&story.statuses, &story.skews, story.switches, at);
+        }
         // How a member left is not known better than this when its episode is over.
         for verdict in &mut story.verdicts {
             if verdict.cause.is_some() {
@@ -325,6 +343,7 @@ impl State {
 
     fn departure_settled(&mut self, departed: &Departure) {
         self.story.episodes.settle_departure(departed);
+        self.story.patterns.departed(departed);
         let cause = departed.how.cause();
         for verdict in &mut self.story.verdicts {
             if let Some(causes) = &mut verdict.causes {

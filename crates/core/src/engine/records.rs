@@ -106,9 +106,10 @@ impl State {
                     recorded: record.timestamp,
                 };
                 self.configured.apply(&fact, origin);
-                self.story
-                    .config
-                    .apply(&fact, record.offset, record.timestamp);
+                let story = &mut self.story;
+                if story.config.apply(&fact, record.offset, record.timestamp) {
+                    story.patterns.wrote(record.offset);
+                }
                 if fact == ConfigFact::SessionKey {
                     self.protocol.prove(Protocol::Sessioned);
                 }

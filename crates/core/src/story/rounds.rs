@@ -328,6 +328,14 @@ impl Rounds {
             .applied()
     }
 
+    /// The record of the newest round that is proven to be completed.
+    #[must_use]
+    pub fn newest_completed(&self) -> Option<&Arc<GroupSnapshot>> {
+        let mut newest_first = self.rounds.iter().rev();
+        let completed = newest_first.find(|round| round.applied() == Some(true));
+        completed.and_then(|round| round.record.as_ref())
+    }
+
     /// The rounds kept, oldest first.
     pub fn shown(&self) -> impl Iterator<Item = &Round> {
         let skip = self.rounds.len().saturating_sub(ROUNDS_SHOWN_MAX);

@@ -18,6 +18,12 @@ pub enum StoryRule {
     Episode(u8),
     /// Of phases (D7), by number.
     Phase(u8),
+    /// Of balance (D15), by number.
+    Balance(u8),
+    /// Of patterns (D13), by number.
+    Pattern(u8),
+    /// Of habits (D16), by number.
+    Habit(u8),
 }
 
 /// Which rules are switched off: none, outside of tests.
@@ -37,12 +43,18 @@ impl StoryRule {
         let causes = (1..=18).map(Self::Cause);
         let episodes = (1..=9).map(Self::Episode);
         let phases = (1..=4).map(Self::Phase);
+        let balance = (1..=3).map(Self::Balance);
+        let patterns = (1..=6).map(Self::Pattern);
+        let habits = (1..=4).map(Self::Habit);
         departures
             .chain(successors)
             .chain(losses)
             .chain(causes)
             .chain(episodes)
             .chain(phases)
+            .chain(balance)
+            .chain(patterns)
+            .chain(habits)
     }
 }
 

@@ -17,6 +17,9 @@ fn scenarios() -> Vec<String> {
         include_str!("causes.rs"),
         include_str!("episodes.rs"),
         include_str!("subtle.rs"),
+        include_str!("balance.rs"),
+        include_str!("patterns.rs"),
+        include_str!("habits.rs"),
     ];
     let tests = sources
         .iter()
