@@ -306,6 +306,25 @@ impl Rounds {
             .applied()
     }
 
+    /// The records of all rounds.
+    pub fn records_mut(&mut self) -> impl Iterator<Item = &mut Arc<GroupSnapshot>> {
+        self.rounds
+            .iter_mut()
+            .filter_map(|round| round.record.as_mut())
+    }
+
+    /// Goes on after an absence, at `now`: whatever is asked from now on is asked after all
+    /// that was had before, whatever the clock said then.
+    pub fn resume(&mut self, now: ArrivalTime) {
+        for next in self
+            .rounds
+            .iter_mut()
+            .filter_map(|round| round.next.as_mut())
+        {
+            next.arrived = next.arrived.min(now);
+        }
+    }
+
     /// The rounds kept, oldest first.
     pub fn shown(&self) -> impl Iterator<Item = &Round> {
         let skip = self.rounds.len().saturating_sub(ROUNDS_SHOWN_MAX);

@@ -149,6 +149,20 @@ impl PolledView {
         self.trouble
     }
 
+    /// Goes on after an absence, at `now`: nothing was answered yet, and what stands in for
+    /// the records does so until they are read.
+    pub fn resume(&mut self, now: ArrivalTime) {
+        let mut stand_in = self.stand_in.take();
+        if let Some(stand_in) = &mut stand_in {
+            stand_in.began = stand_in.began.min(Some(now));
+            stand_in.known_at = None;
+        }
+        *self = Self {
+            stand_in,
+            ..Self::default()
+        };
+    }
+
     /// What stands in for the records.
     #[must_use]
     pub fn stand_in(&self) -> Option<&StandIn> {
