@@ -180,6 +180,3 @@ impl Source for GroupReader {
         Self::next_content(self)
     }
 }
-
-#[cfg(test)]
-mod tests;

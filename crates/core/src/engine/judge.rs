@@ -296,7 +296,7 @@ impl State {
 
     /// Whether an instant of the coordinator's clock lies in the time the agent watches.
     fn is_watched(&self, at: Option<EventTime>) -> bool {
-        self.group.newest_live || at.is_some_and(|at| self.clock.is_watched(at))
+        at.is_some_and(|at| self.clock.is_watched(at))
     }
 
     fn departure_settled(&mut self, departed: &Departure) {

@@ -1,0 +1,1 @@
+//! When a state is written, and what is shown of counters meanwhile.
