@@ -27,6 +27,8 @@ pub(super) struct Clock {
     pub(super) coordinator_moved: bool,
     /// When reading of the offsets topic began.
     pub(super) watched_since: Option<EventTime>,
+    /// The first group record that was written since then, as it dates itself.
+    live_from: Option<EventTime>,
     /// From when to when the process before this one watched, where its state was taken up.
     watched_before: Option<(EventTime, EventTime)>,
     /// How far each topic was proven to be read when rounds were last looked at.
@@ -46,6 +48,10 @@ impl Clock {
         // A clock that was set back is another clock, too.
         let back_ms = self.recorded.map_or(0, |last| last.since_ms(recorded));
         self.recorded = Some(recorded);
+        if let Some((_, until)) = &mut self.watched_before {
+            // Not read before the absence, however early it was written.
+            *until = recorded.plus_ms(-1).min(*until);
+        }
         let other = leader_epoch.is_some() && leader_epoch != self.leader_epoch;
         self.coordinator_moved = other && self.leader_epoch.is_some();
         if other || back_ms > TIMER_SLACK_MS {
@@ -60,6 +66,7 @@ impl Clock {
                 .map_or(delay_ms, |least| least.min(delay_ms)),
         );
         if live {
+            self.live_from = self.live_from.or(Some(recorded));
             let least = self
                 .delay_live_ms_min
                 .map_or(delay_ms, |least| least.min(delay_ms));
@@ -72,21 +79,19 @@ impl Clock {
     /// Delays were measured with another process's clock, perhaps on another machine: time
     /// goes on from where it stood, so that it passes too slowly rather than too fast.
     pub(super) fn resume(&mut self, from: EventTime, now: ArrivalTime) {
-        let delay_ms = self.delay_live_ms_min.or(self.delay_ms_min);
-        let until = self.arrived.zip(delay_ms);
-        let until = until.map(|(arrived, delay_ms)| arrived.as_event(delay_ms));
-        self.watched_before = until.max(self.event).map(|until| (from, until));
+        self.watched_before = self.now().map(|until| (from, until));
         self.arrived = None;
         self.delay_live_ms_min = None;
         self.delay_ms_min = self.event.map(|event| now.delay_after_ms(event));
         self.watched_since = None;
+        self.live_from = None;
         self.proven = Default::default();
     }
 
     /// Whether an instant lies in the time that an agent watched: this one, or the one
     /// before it.
     pub(super) fn is_watched(&self, at: EventTime) -> bool {
-        if self.is_before(at) {
+        if self.is_before(at) || self.live_from.is_some_and(|from| from <= at) {
             return true;
         }
         // After an absence nothing is watched until reading goes on.

@@ -329,7 +329,7 @@ impl State {
 
     fn count_phases(&mut self, phases: &[PhaseSeen]) {
         for seen in phases {
-            if !seen.live || self.clock.was_absent(seen.ended) {
+            if !seen.live || seen.ended.is_some_and(|at| self.clock.was_absent(at)) {
                 continue;
             }
             self.count_phase(seen.phase, seen.lasted);

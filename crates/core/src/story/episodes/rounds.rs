@@ -82,8 +82,9 @@ pub struct PhaseSeen {
     pub lasted: Option<DurationAnswer>,
     /// Whether its record was written while the agent watched.
     pub live: bool,
-    /// When it ended; where that was not measured, the instant by which it had.
-    pub ended: EventTime,
+    /// When work was stopped or started; where that was not measured, the instant by which
+    /// it had been. A join or a sync ends with the record.
+    pub ended: Option<EventTime>,
 }
 
 /// Lost work of an episode, summed up.
@@ -186,14 +187,14 @@ impl RoundEntry {
         };
         let polled = &self.polled;
         let mut phases = vec![
-            seen(Phase::Join, polled.join, self.recorded),
-            seen(Phase::Sync, self.sync, self.recorded),
+            seen(Phase::Join, polled.join, None),
+            seen(Phase::Sync, self.sync, None),
         ];
         // From the last of them on: it ended no later.
         let ended = |told: &[Told], lasted: Option<DurationAnswer>| {
             let from = told.iter().map(|told| told.from).max();
-            from.zip(lasted)
-                .map_or(until, |(from, lasted)| from.plus_ms(lasted.ms))
+            let ended = from.zip(lasted);
+            Some(ended.map_or(until, |(from, lasted)| from.plus_ms(lasted.ms)))
         };
         if !measure.stops.is_empty() {
             let stop = polled.stop;
