@@ -104,7 +104,6 @@ fn flat(counters: &Counters) -> BTreeMap<String, u64> {
     let count = |lasted: &Histogram| lasted.count;
     add("rebalance durations".to_owned(), count(rebalance_duration));
     add("lost durations".to_owned(), count(lost_duration));
-    add("lost ms".to_owned(), lost_duration.sum_ms);
     add("leader changes".to_owned(), *leader_changes);
     all.retain(|_, count| *count > 0);
     all

@@ -17,6 +17,7 @@ mod departures;
 mod dsl;
 mod episodes;
 mod laws;
+mod layout;
 mod losses;
 mod polls;
 mod rounds;
