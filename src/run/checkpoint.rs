@@ -42,7 +42,10 @@ const READ_AFTER: Duration = Duration::from_secs(5);
 /// million records in that time, which are read in a second.
 const IDLE_AFTER: Duration = Duration::from_secs(60);
 
-/// How much longer than one took to write nothing is written: a fiftieth of a core at most.
+/// How much longer than one took to make nothing is written: a fiftieth of a core at most.
+/// Measured: 3 ms with 3 workers and 100 tasks; with 50 workers and 10,000 tasks 20 ms at rest
+/// and 150 ms when the last 80 rounds each moved something. The loop itself only copies what
+/// is shared by reference, 2 ms in the largest of these.
 const REST_FACTOR: u32 = 50;
 
 /// How soon a state is written again after it could not be.

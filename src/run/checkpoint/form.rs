@@ -31,7 +31,8 @@ const PREFIX: usize = NAME.len() + VERSION.len() + 8 + 16;
 /// A header holds an epoch of each partition of the status topic.
 const HEADER_BYTES_MAX: u64 = 1 << 20;
 
-/// A body as it is on disk. The state of 50 workers with 10,000 tasks has less than 2 MiB.
+/// A body as it is on disk. The state of 50 workers with 10,000 tasks has half a MiB at rest,
+/// and 4.5 MiB (52 before it is compressed) when the last 80 rounds each moved something.
 pub(super) const BODY_BYTES_MAX: usize = 64 << 20;
 
 /// The same before it was compressed: what a broken file may make this process read.
