@@ -261,6 +261,7 @@ impl group::Surroundings for Watcher {
         let stats = self.stats();
         let polls = self.polls();
         let hitches = self.hitches();
+        let unkept = self.keeper.as_ref().and_then(Keeper::trouble);
         self.publisher.send_modify(|published| {
             let published = Arc::make_mut(published);
             if let Some(place) = published.groups.get_mut(self.place) {
@@ -281,6 +282,13 @@ impl group::Surroundings for Watcher {
                 .hitches
                 .retain(|hitch| hitch.group != self.group);
             published.agent.hitches.extend(hitches);
+            published.agent.unkept.remove(&self.group);
+            if let Some(trouble) = unkept {
+                published
+                    .agent
+                    .unkept
+                    .insert(Arc::clone(&self.group), trouble);
+            }
         });
         self.say_troubles(now);
         self.pulse.beat(self.place, now);

@@ -73,8 +73,8 @@ pub struct Keeper {
     has_news: bool,
     /// Whether the answers were true once: before, a state on disk is the better one.
     caught_up: bool,
-    /// Whether it was said that states cannot be written.
-    is_failing: bool,
+    /// Why states cannot be written, once that was said.
+    failing: Option<String>,
 }
 
 /// What a group begins with.
@@ -158,7 +158,7 @@ impl Keeper {
             rest: Duration::ZERO,
             has_news: false,
             caught_up: false,
-            is_failing: false,
+            failing: None,
         }
     }
 
@@ -221,7 +221,7 @@ impl Keeper {
         let Some(written_at) = self.written_at else {
             return true;
         };
-        let after = if self.is_failing {
+        let after = if self.failing.is_some() {
             RETRY_AFTER
         } else if self.kept.as_ref() != Some(engine.state().counters()) {
             COUNTED_AFTER
@@ -257,6 +257,12 @@ impl Keeper {
         self.kept.as_ref().or(writing)
     }
 
+    /// Why the state is not kept, where it is not.
+    #[must_use]
+    pub fn trouble(&self) -> Option<String> {
+        self.failing.clone()
+    }
+
     /// Ready once a state was written, or could not be; never where none is being written.
     pub async fn wrote(&mut self) {
         let Some(writing) = &mut self.writing else {
@@ -276,7 +282,7 @@ impl Keeper {
             Ok(took) => {
                 self.rest = took.saturating_mul(REST_FACTOR);
                 self.kept = Some(writing.into_counters());
-                if std::mem::take(&mut self.is_failing) {
+                if self.failing.take().is_some() {
                     tracing::info!(group, %file, "the state is kept again");
                 }
             }
@@ -284,7 +290,7 @@ impl Keeper {
                 // What is on disk holds less than what is shown from now on.
                 self.kept = None;
                 let removed = self.file.remove();
-                if !std::mem::replace(&mut self.is_failing, true) {
+                if self.failing.replace(error.to_string()).is_none() {
                     let hint = "until it can be written, counters begin at zero after a restart";
                     tracing::warn!(group, %file, %error, hint, "state not written");
                     if let Err(error) = removed {

@@ -6,6 +6,7 @@
 //! body is, 16 hold its SipHash-2-4-128; the body is gzip over two lines of JSON, the header
 //! and the state.
 
+use std::collections::BTreeMap;
 use std::hash::Hasher as _;
 use std::io::{self, BufRead, BufReader, Read, Write};
 
@@ -72,8 +73,16 @@ pub(super) struct Header {
     pub(super) cluster_id: Option<String>,
     /// The number that the next new content of a configuration would have got.
     pub(super) contents: u32,
-    /// Each topic that was read: which it was, and the leader epochs of its partitions.
-    pub(super) topics: Vec<(Topic, Identity, Vec<(i32, i32)>)>,
+    /// Each topic that was read.
+    pub(super) topics: Vec<(Topic, Origin)>,
+}
+
+/// What inputs of a topic came from.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Origin {
+    pub(super) identity: Identity,
+    /// Leader epoch of the last record of each partition.
+    pub(super) epochs: BTreeMap<i32, i32>,
 }
 
 /// A state that holds.
@@ -344,11 +353,14 @@ impl Restored {
     /// Where the readers go on.
     pub(super) fn read_to(&self) -> ReadTo {
         let topics = self.header.topics.iter();
-        let topics = topics.map(|(topic, identity, epochs)| {
+        let topics = topics.map(|(topic, origin)| {
+            let epochs = origin.epochs.iter();
             let read_to = TopicReadTo {
                 positions: self.state.read_to(*topic),
-                epochs: epochs.clone(),
-                identity: identity.clone(),
+                epochs: epochs
+                    .map(|(partition, epoch)| (*partition, *epoch))
+                    .collect(),
+                identity: origin.identity.clone(),
             };
             (*topic, read_to)
         });

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use evenkeel_core::engine::{Engine, STATE_VERSION};
 use evenkeel_core::facts::input::{Input, InputKind, Record, Start, Topic};
 
-use super::form::{Header, Owner, Refused};
+use super::form::{Header, Origin, Owner, Refused};
 use crate::read::group::GroupReader;
 use crate::read::kafka::{Identity, ReadTo};
 use crate::run::clock;
@@ -31,31 +31,17 @@ pub(super) struct Track {
     refused: Option<BTreeSet<(Topic, i32)>>,
 }
 
-#[derive(Debug, Default)]
-struct Origin {
-    identity: Identity,
-    /// Leader epoch of the last record of each partition.
-    epochs: BTreeMap<i32, i32>,
-}
-
 // === impl Track ===
 
 impl Track {
     /// Goes on from a state that is restored.
     pub(super) fn after(header: &Header, read_to: &ReadTo) -> Self {
-        let topics = header.topics.iter().map(|(topic, identity, epochs)| {
-            let origin = Origin {
-                identity: identity.clone(),
-                epochs: epochs.iter().copied().collect(),
-            };
-            (*topic, origin)
-        });
         let positions = read_to.topics.iter().flat_map(|(topic, read_to)| {
             let positions = read_to.positions.iter();
             positions.map(|(partition, next)| ((*topic, *partition), *next))
         });
         Self {
-            topics: topics.collect(),
+            topics: header.topics.iter().cloned().collect(),
             cluster_id: header.cluster_id.clone(),
             inherited: positions.collect(),
             refused: None,
@@ -120,11 +106,6 @@ impl Track {
     }
 
     pub(super) fn header(&self, owner: &Owner, engine: &Engine, source: &impl Source) -> Header {
-        let topics = self.topics.iter().map(|(topic, origin)| {
-            let epochs = origin.epochs.iter();
-            let epochs = epochs.map(|(partition, epoch)| (*partition, *epoch));
-            (*topic, origin.identity.clone(), epochs.collect())
-        });
         let settings = engine.state().settings();
         Header {
             evenkeel: env!("CARGO_PKG_VERSION").to_owned(),
@@ -133,7 +114,7 @@ impl Track {
             owner: owner.clone(),
             cluster_id: settings.cluster_id.clone().or(self.cluster_id.clone()),
             contents: source.next_content(),
-            topics: topics.collect(),
+            topics: self.topics.clone().into_iter().collect(),
         }
     }
 }

@@ -2,6 +2,7 @@
 //! scraped, and none takes in what happened while nobody watched.
 
 use std::fs;
+use std::io::Read as _;
 use std::path::Path;
 use std::time::Duration;
 
@@ -198,16 +199,66 @@ async fn a_state_that_cannot_be_written_holds_nothing_up() {
     group.rounds(4);
     agent.until("the counters", || generations(&agent) == 3);
     agent.until("the trouble", || agent.log().contains("state not written"));
+    let note = ready(&agent)["note"].as_str().unwrap().to_owned();
+    assert!(note.starts_with("the state cannot be written"), "{note}");
     group.rounds(2);
     agent.until("the counters", || generations(&agent) == 5);
     fs::create_dir(&place).unwrap();
     agent.until("the state", || {
         agent.log().contains("the state is kept again")
     });
+    agent.until("no trouble", || ready(&agent)["note"].is_null());
     let log = agent.end();
     assert_eq!(log.matches("state not written").count(), 1, "{log}");
     let agent = run(&group.cluster, Some(&place));
     assert_eq!(generations(&agent), 5);
+}
+
+/// The text of the state that was written last.
+fn text(folder: &Path) -> String {
+    let bytes = fs::read(folder.join("cg.state")).unwrap();
+    let body = bytes
+        .windows(2)
+        .position(|two| two == [0x1f, 0x8b])
+        .unwrap();
+    let mut text = String::new();
+    let mut body = flate2::read::GzDecoder::new(&bytes[body..]);
+    body.read_to_string(&mut text).unwrap();
+    text
+}
+
+/// Where names are masked they are in the state, too; and values of configurations are not
+/// in it, masked or not.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_state_holds_no_secret_and_no_name_that_is_masked() {
+    let group = Group::of("incidents").await;
+    let settings = [
+        ("connection.password", "hunter2"),
+        ("topics", "orders-canary"),
+    ];
+    group.cluster.connector("cg", "customers", 1, &settings);
+    let folder = tempfile::tempdir().unwrap();
+    let agent = run(&group.cluster, Some(folder.path()));
+    agent.end();
+    let plain = text(folder.path());
+    assert!(
+        plain.contains("customers") && plain.contains("a:8083"),
+        "{plain}"
+    );
+    assert!(!plain.contains("hunter2") && !plain.contains("orders-canary"));
+    let args = [
+        "--group",
+        "cg",
+        "--mask-names",
+        "--state-dir",
+        folder.path().to_str().unwrap(),
+    ];
+    let agent = Beside::run(&group.cluster, &args);
+    agent.until("current", || ready(&agent)["current"] == true);
+    let log = agent.end();
+    assert!(log.contains("it is foreign: names not masked"), "{log}");
+    let masked = text(folder.path());
+    assert!(!masked.contains("customers") && !masked.contains("hunter2"));
 }
 
 /// Two agents with one folder would each bring back what the other counted.

@@ -26,7 +26,13 @@ fn header() -> Header {
         owner: owner(),
         cluster_id: Some("cluster".to_owned()),
         contents: 7,
-        topics: vec![(Topic::Status, Identity::default(), vec![(0, 3), (4, 1)])],
+        topics: vec![(
+            Topic::Status,
+            Origin {
+                identity: Identity::default(),
+                epochs: [(0, 3), (4, 1)].into(),
+            },
+        )],
     }
 }
 
