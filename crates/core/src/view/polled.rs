@@ -65,6 +65,8 @@ pub struct StandIn {
     began: Option<ArrivalTime>,
     /// When the records were last proven to be read to their end, where any were.
     known_at: Option<ArrivalTime>,
+    /// Whether nobody watched between the last description and the next.
+    pub was_absent: bool,
 }
 
 // === impl PolledView ===
@@ -156,6 +158,7 @@ impl PolledView {
         if let Some(stand_in) = &mut stand_in {
             stand_in.began = stand_in.began.min(Some(now));
             stand_in.known_at = None;
+            stand_in.was_absent = true;
         }
         *self = Self {
             stand_in,
