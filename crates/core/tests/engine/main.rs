@@ -1,6 +1,7 @@
 //! Derivations, as data: a scenario in, what the engine says of it out.
 #![allow(clippy::unwrap_used)]
 
+mod absences;
 mod barrier;
 mod beginnings;
 mod cases;
