@@ -213,6 +213,7 @@ fn plan(script: &Script, broker: SocketAddr) -> Plan {
             own_worker: settings.own_worker.clone(),
             ..ReadSettings::default()
         }],
+        state: None,
         look: None,
         readiness: Readiness::Lenient,
         series: SeriesLimits::default(),

@@ -14,6 +14,7 @@ mod patterns;
 mod polls;
 mod publish;
 mod records;
+mod resume;
 mod snapshots;
 
 use std::sync::Arc;
@@ -35,6 +36,7 @@ use crate::view::polled::PolledView;
 use crate::view::protocol::ProtocolView;
 use crate::view::statuses::Statuses;
 use crate::view::unassigned::Ownership;
+pub use resume::STATE_VERSION;
 
 /// Derives everything about one group.
 #[derive(Debug, Default)]

@@ -42,7 +42,7 @@ pub(super) struct Story {
     pub(super) patterns: Patterns,
     pub(super) habits: Habits,
     /// What members took, until the step of that record is judged.
-    took: VecDeque<Took>,
+    pub(super) took: VecDeque<Took>,
     /// Generations that are not counted yet, oldest first.
     verdicts: VecDeque<Verdict>,
     #[serde(skip)]
@@ -335,10 +335,7 @@ impl State {
 
     /// Whether an instant of the coordinator's clock lies in the time the agent watches.
     fn is_watched(&self, at: Option<EventTime>) -> bool {
-        let delay_ms = self.clock.delay_live_ms_min.unwrap_or(0);
-        let since = self.clock.watched_since;
-        let since = since.map(|since| since.plus_ms(-delay_ms));
-        at > since
+        at.is_some_and(|at| self.clock.is_watched(at))
     }
 
     fn departure_settled(&mut self, departed: &Departure) {
@@ -371,7 +368,10 @@ impl State {
     }
 
     fn count_phases(&mut self, phases: &[PhaseSeen]) {
-        for seen in phases.iter().filter(|seen| seen.live) {
+        for seen in phases {
+            if !seen.live || seen.ended.is_some_and(|at| self.clock.was_absent(at)) {
+                continue;
+            }
             self.count_phase(seen.phase, seen.lasted);
         }
     }

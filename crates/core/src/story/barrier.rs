@@ -134,6 +134,20 @@ impl Progress {
         topic.trouble_asked = access.asked;
     }
 
+    /// Reading goes on after an absence: what is written until it does is history, and
+    /// nothing is known to be read to its end.
+    pub fn resume(&mut self) {
+        for topic in [&mut self.offsets, &mut self.config, &mut self.status] {
+            for place in topic.partitions.values_mut() {
+                place.live_from = None;
+            }
+            *topic = TopicProgress {
+                partitions: std::mem::take(&mut topic.partitions),
+                ..TopicProgress::default()
+            };
+        }
+    }
+
     /// Whether nothing that was written before `since` is unread, in any topic that can
     /// be read at all. A topic without the right to read it, or that does not exist,
     /// is not waited for, once a question asked after `since` found it so.

@@ -1,6 +1,7 @@
 //! Derivations, as data: a scenario in, what the engine says of it out.
 #![allow(clippy::unwrap_used)]
 
+mod absences;
 mod balance;
 mod barrier;
 mod beginnings;
@@ -20,6 +21,7 @@ mod dsl;
 mod episodes;
 mod habits;
 mod laws;
+mod layout;
 mod losses;
 mod patterns;
 mod polls;
