@@ -4,6 +4,7 @@ mod assignment;
 mod broker_log;
 mod collect;
 mod compare;
+mod costs;
 mod derive;
 mod event;
 mod expected;
@@ -23,6 +24,10 @@ use serde::{Deserialize, Serialize};
 pub use assignment::{Assignment, Work};
 pub use collect::{ProcessLog, read};
 pub use compare::Comparison;
+pub use costs::{
+    Costs, Downtime, DowntimeEnd, Failure, Handover, Interruption, Move, Reason, Run, RunBegin,
+    RunEnd,
+};
 pub use derive::{Departure, DepartureWay, TruthGeneration, TruthMember};
 pub use event::{Item, ItemKind, LeaderView, Step, TruthEvent, Verb, What};
 pub use expected::{
@@ -56,17 +61,15 @@ pub struct TruthLog {
     /// What the script's author knows beside what the logs tell.
     #[serde(default)]
     pub expected: Expectations,
+    /// What it cost; absent in what was recorded before there was this section.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub costs: Option<Costs>,
 }
 
 impl TruthLog {
     /// When an event happened by the script's clock.
     pub fn true_ms(&self, event: &TruthEvent) -> i64 {
-        let by_script = matches!(
-            event.what,
-            What::Script { .. } | What::Request { .. } | What::Statuses(_) | What::Jmx(_)
-        );
-        let skew_ms = self.skews_ms.get(&event.process).filter(|_| !by_script);
-        event.at_ms - skew_ms.unwrap_or(&0)
+        event::true_ms(event, &self.skews_ms)
     }
 
     /// The newest generation.

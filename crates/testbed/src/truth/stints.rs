@@ -106,7 +106,7 @@ fn step_of(stints: &mut Vec<Stint>, event: &TruthEvent, item: &Item, step: Step)
         Step::StopAsked => stint.stop_asked_ms = at_ms,
         Step::StopInTime => stint.stopped_ms = at_ms,
         Step::StopTimedOut => stint.timed_out = true,
-        Step::Failed => stint.failed_ms = at_ms,
+        Step::Failed | Step::StartRefused => stint.failed_ms = at_ms,
         Step::StopEnds => stint.stop_ended_ms = at_ms,
         Step::StartAsked | Step::StartBegins | Step::StopBegins => {}
     }

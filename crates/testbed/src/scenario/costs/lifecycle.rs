@@ -128,7 +128,10 @@ fn rests(stage: &mut Stage, before: &TruthLog) -> anyhow::Result<()> {
     stage.begin("nothing changes any more")?;
     stage.pause(EVERY);
     let truth = stage.end_quiet()?;
-    anyhow::ensure!(truth.generations.len() == before.generations.len(), "it does");
+    anyhow::ensure!(
+        truth.generations.len() == before.generations.len(),
+        "it does"
+    );
     stage.rest("nothing changes any more", NOTHING)?;
     Ok(())
 }

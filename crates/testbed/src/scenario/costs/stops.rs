@@ -79,7 +79,11 @@ pub(super) fn task_ignores_stop(stage: &mut Stage) -> anyhow::Result<()> {
     let before = last(&truth)?.generation;
     let step = "omega is reconfigured while its task is in put";
     stage.begin(step)?;
-    put(stage, ("omega", 1), &[&sink[..], &[("round", "2")]].concat())?;
+    put(
+        stage,
+        ("omega", 1),
+        &[&sink[..], &[("round", "2")]].concat(),
+    )?;
     stage.await_truth(step, NOTHING, |truth| {
         members(truth, 3, before) && owned(truth) == 9 && nothing_unassigned(truth)
     })?;
@@ -128,7 +132,8 @@ pub(super) fn task_fails_after_move(stage: &mut Stage) -> anyhow::Result<()> {
     let path = "/connectors/beta/restart?includeTasks=true&onlyFailed=true";
     ask(stage, "POST", path, None)?;
     until(stage, step, |now| {
-        let started = |task: &str| steps(now, task, Step::Started) > steps(&truth, task, Step::Started);
+        let started =
+            |task: &str| steps(now, task, Step::Started) > steps(&truth, task, Step::Started);
         failed.iter().all(|task| started(task))
     })?;
     stage.end_quiet()?;

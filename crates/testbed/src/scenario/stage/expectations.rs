@@ -8,8 +8,8 @@ use anyhow::{Context, bail, ensure};
 use super::{SETTLE_MAX, Stage};
 use crate::clock::now_ms;
 use crate::truth::{
-    Cause, DelayReason, DepartureHow, ExpectedDeadline, Expectations, ExpectedDeparture, ExpectedEpisode,
-    LostEnd, LostWork, ScriptStep, TruthGeneration, TruthLog, What, Work,
+    Cause, DelayReason, DepartureHow, Expectations, ExpectedDeadline, ExpectedDeparture,
+    ExpectedEpisode, LostEnd, LostWork, ScriptStep, TruthGeneration, TruthLog, What, Work,
 };
 use crate::wait::wait_until;
 
