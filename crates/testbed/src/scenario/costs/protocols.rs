@@ -44,7 +44,7 @@ pub(super) fn rolling(stage: &mut Stage) -> anyhow::Result<()> {
 }
 
 /// An eager worker joins three that cooperate; it leaves; then alpha is reconfigured, which
-/// stops what its owners know of.
+/// stops what its owners know of; in the end the three are restarted.
 pub(super) fn eager_latecomer(stage: &mut Stage) -> anyhow::Result<()> {
     two_connectors(stage, &[ALIVE])?;
     let spec = stage.worker_spec(DELAY_MS);
@@ -81,7 +81,20 @@ pub(super) fn eager_latecomer(stage: &mut Stage) -> anyhow::Result<()> {
     })?;
     stage.calm()?;
     stage.pause(LOOK);
-    stage.end_unexplained()
+    stage.end_unexplained()?;
+
+    for worker in WORKERS {
+        let step = format!("{worker} is restarted");
+        let before = stage.cluster.truth(stage.group_id())?.generations.len();
+        stage.begin(&step)?;
+        stage.cluster.restart(worker, &Properties::new())?;
+        until(stage, &step, |truth| {
+            truth.generations.len() > before && whole(truth, 3)
+        })?;
+        stage.calm()?;
+        stage.end_unexplained()?;
+    }
+    Ok(())
 }
 
 /// Whether so many workers are in, and everything is owned.

@@ -69,19 +69,22 @@ fn configured(
                     turns.push((at_ms, turn));
                 }
             }
-            What::TargetState { connector, state } if state == "PAUSED" => {
+            What::TargetState { connector, state } => {
                 // Each worker says so; the first counts.
-                if paused.insert(connector) {
-                    for (task, turns) in turns.iter_mut() {
-                        let of = task.rsplit_once('-').map(|(name, _)| name);
-                        if of == Some(connector) {
-                            turns.push((at_ms, Turn::PauseAsked));
-                        }
+                let asked = match state.as_str() {
+                    "PAUSED" => paused.insert(connector),
+                    _ => {
+                        paused.remove(connector.as_str());
+                        false
                     }
+                };
+                let of = |task: &str| task.rsplit_once('-').map(|(name, _)| name == connector);
+                let meant = turns
+                    .iter_mut()
+                    .filter(|(task, _)| asked && of(task) == Some(true));
+                for (_, turns) in meant {
+                    turns.push((at_ms, Turn::PauseAsked));
                 }
-            }
-            What::TargetState { connector, .. } => {
-                paused.remove(connector.as_str());
             }
             _ => {}
         }

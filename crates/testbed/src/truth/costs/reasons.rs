@@ -71,7 +71,10 @@ impl Context {
         }
         let worker = self.workers.entry(event.process.clone()).or_default();
         match &event.what {
-            What::Script { verb, .. } if matches!(verb, Verb::Kill | Verb::Start) => {
+            What::Script {
+                verb: Verb::Kill | Verb::Start,
+                ..
+            } => {
                 *worker = Worker::default();
             }
             What::HerderStopping => worker.stopping = true,

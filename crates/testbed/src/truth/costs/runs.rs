@@ -74,8 +74,7 @@ impl Tracker {
                     .any(|run| going(run) && run.stop_asked_ms.is_some());
                 if !asked {
                     self.ask((process, item), at_ms);
-                    self.undecided
-                        .extend(self.runs.iter().rposition(|run| going(run)));
+                    self.undecided.extend(self.runs.iter().rposition(going));
                 }
             }
             Step::StopEnds | Step::StopInTime => {
