@@ -15,7 +15,11 @@ use crate::truth::{TruthGeneration, TruthLog};
 /// three.
 const DELAY_MS: u32 = 30_000;
 
-/// The same where it is not the point; also the longest back-off between revocations.
+/// How long a worker is away beside its own stop and start. A worker that is back within
+/// `heartbeat.interval.ms` (3 s) meets the round that its leaving began.
+const AWAY: Duration = Duration::from_secs(6);
+
+/// `scheduled.rebalance.max.delay.ms` where it is not the point; also the longest back-off between revocations.
 const SHORT_DELAY_MS: u32 = 5_000;
 
 const WORKERS: usize = 6;
@@ -44,6 +48,7 @@ pub(super) fn back_to_back(stage: &mut Stage) -> anyhow::Result<()> {
     for name in &names {
         stage.begin(&format!("{name} is restarted"))?;
         stage.cluster.stop(name)?;
+        stage.pause(AWAY);
         stage.cluster.start_process(name)?;
         stage.end_unexplained()?;
     }
@@ -64,6 +69,7 @@ pub(super) fn patient(stage: &mut Stage) -> anyhow::Result<()> {
         let before = stage.cluster.truth(stage.group_id())?.generations.len();
         stage.begin(&format!("{name} is restarted"))?;
         stage.cluster.stop(name)?;
+        stage.pause(AWAY);
         stage.cluster.start_process(name)?;
         until(stage, "all to be owned again", |truth| {
             truth.generations.len() > before && whole(truth)
