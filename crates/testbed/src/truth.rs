@@ -10,6 +10,7 @@ mod event;
 mod expected;
 mod jmx;
 mod line;
+mod restarts;
 mod show;
 mod statuses;
 mod stints;
@@ -35,6 +36,7 @@ pub use expected::{
     ExpectedDeparture, ExpectedEpisode, LostEnd, LostWork, Root, ScriptStep,
 };
 pub use jmx::JmxSample;
+pub use restarts::{Restart, restarts};
 pub use statuses::{ConnectorStatus, ItemStatus, Statuses};
 pub use stints::Stint;
 
