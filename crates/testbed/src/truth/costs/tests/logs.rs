@@ -17,7 +17,14 @@ pub(super) struct Logs {
 }
 
 impl Logs {
-    fn line(&mut self, at_ms: i64, worker: &str, level: &str, logger: &str, message: &str) {
+    pub(super) fn line(
+        &mut self,
+        at_ms: i64,
+        worker: &str,
+        level: &str,
+        logger: &str,
+        message: &str,
+    ) {
         let (seconds, millis) = (at_ms / 1_000, at_ms % 1_000);
         let text = self.text.entry(worker.to_owned()).or_default();
         text.push_str(&format!(
