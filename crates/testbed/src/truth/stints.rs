@@ -98,7 +98,8 @@ fn step_of(stints: &mut Vec<Stint>, event: &TruthEvent, item: &Item, step: Step)
     let is_own = |stint: &Stint| stint.worker == event.process && stint.item == *item;
     // One that the worker gave up waiting for may end after the next has begun.
     let late = |stint: &Stint| {
-        step == Step::StopEnds && stint.stop_asked_ms.is_some() && stint.stop_ended_ms.is_none()
+        let stops = stint.stop_asked_ms.is_some() && stint.stop_ended_ms.is_none();
+        step == Step::StopEnds && stops && stint.stopped_ms.is_none() && stint.killed_ms.is_none()
     };
     let index = stints
         .iter()
