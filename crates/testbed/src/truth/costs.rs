@@ -145,7 +145,7 @@ pub struct Handover {
     pub item: Item,
     pub from: String,
     pub to: String,
-    /// Why the run before ended; absent if nobody ever asked it to.
+    /// Why the run before ended; absent if nobody had asked it to when the new one began.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub reason: Option<Reason>,
     #[serde(skip_serializing_if = "Option::is_none", default)]

@@ -55,7 +55,11 @@ fn handover(before: &Run, run: &Run, runs: &[Run]) -> Handover {
         item: run.item.clone(),
         from: before.worker.clone(),
         to: run.worker.clone(),
-        reason: before.reason,
+        // What stops it later has nothing to do with this.
+        reason: before.reason.filter(|_| {
+            let ended_ms = before.stop_asked_ms.or(before.to_ms);
+            ended_ms.is_some_and(|at_ms| at_ms <= run.from_ms)
+        }),
         stopped_ms: before.to_ms,
         started_ms: run.from_ms,
         clean: !crash && !abandoned && overlap_ms == 0,

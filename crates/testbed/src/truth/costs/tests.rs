@@ -301,13 +301,17 @@ fn an_orphan_runs_on() {
          will not execute until reconfigured.",
     );
     logs.fixture(9_500, "w1", "alive: task a-0");
+    // A restart of its worker ends it.
+    logs.herder(9_600, "w1", "Herder stopping");
+    logs.stops(9_610, "w1", "a-0");
     let costs = logs.costs();
     assert_eq!(costs.runs.len(), 2);
     assert_eq!(costs.runs[0].last_alive_ms, Some(BASE_MS + 9_500));
     let handover = only(&costs);
     assert!(!handover.clean && handover.reason.is_none());
-    assert_eq!(handover.overlap_ms, 7_400);
+    assert_eq!(handover.overlap_ms, 7_520);
     assert_eq!(costs.failures.len(), 1);
+    assert_eq!(reasons(&costs), [Reason::Lost]);
     assert_eq!(stretches(&costs), [""; 0]);
 }
 
