@@ -92,7 +92,7 @@ fn filled(stage: &mut Stage) -> anyhow::Result<Vec<String>> {
     stage.cluster.start_process(first)?;
     for number in 1..=CONNECTORS {
         let config = json!({"tasks.max": TASKS.to_string(), "poll.interval.ms": "1000"});
-        put(stage, &format!("c{number:02}"), &config)?;
+        put(stage, &format!("stream{number:02}"), &config)?;
     }
     until(stage, "one worker to own everything", |truth| {
         owned(truth) == ITEMS && truth.is_settled()
