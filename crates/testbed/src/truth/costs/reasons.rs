@@ -33,6 +33,8 @@ struct Worker {
     reconfigured: BTreeSet<String>,
     /// Connectors of which it read another configuration since its last assignment.
     changed: BTreeSet<String>,
+    /// Connectors of which it read other task configurations since.
+    tasks_changed: BTreeSet<String>,
     removed: BTreeSet<String>,
     /// The connector whose restart it carries out.
     restarting: Option<String>,
@@ -88,6 +90,7 @@ impl Context {
                 worker.dropping = false;
                 worker.revoked = Work::default();
                 worker.changed.clear();
+                worker.tasks_changed.clear();
                 worker.reconfigured.clear();
             }
             What::ConnectorChanged { connector } => {
@@ -97,7 +100,7 @@ impl Context {
             What::ConnectorRemoved { connector } => {
                 worker.removed.insert(connector.clone());
             }
-            What::TasksChanged { tasks } => worker.changed.extend(connectors(tasks)),
+            What::TasksChanged { tasks } => worker.tasks_changed.extend(connectors(tasks)),
             What::TasksStoppedToChange { tasks } => {
                 worker.reconfigured.extend(tasks.iter().cloned());
             }
@@ -148,8 +151,11 @@ impl Context {
             (_, Some("STOPPED")) => return Reason::Stopped,
             _ => {}
         }
-        let changed = worker.changed.contains(connector);
-        if changed || worker.reconfigured.contains(&item.name) {
+        let changed = match item.kind {
+            ItemKind::Connector => &worker.changed,
+            ItemKind::Task => &worker.tasks_changed,
+        };
+        if changed.contains(connector) || worker.reconfigured.contains(&item.name) {
             return Reason::Reconfigured;
         }
         match worker.eager {

@@ -316,11 +316,16 @@ fn an_orphan_runs_on() {
 }
 
 #[test]
-fn eager_rounds_hand_over_everything_and_a_lost_coordinator_drops_it() {
+fn eager_rounds_hand_over_what_did_not_change_and_a_lost_coordinator_drops_it() {
     let mut logs = Logs::default();
     logs.applied(500, "w1", 0);
+    logs.fixture(900, "w1", "start ends: connector a");
     logs.starts(1_000, "w1", "a-0");
+    logs.starts(1_000, "w1", "b-0");
+    logs.herder(1_900, "w1", "Tasks [a-0] configs updated");
+    logs.worker(1_990, "w1", "Stopping connector a");
     logs.stops(2_000, "w1", "a-0");
+    logs.stops(2_001, "w1", "b-0");
     logs.applied(2_050, "w1", 2);
     logs.starts(2_100, "w1", "a-0");
     let logger = "org.apache.kafka.connect.runtime.distributed.WorkerCoordinator";
@@ -330,7 +335,8 @@ fn eager_rounds_hand_over_everything_and_a_lost_coordinator_drops_it() {
     logs.line(5_000, "w1", "WARN", logger, dropped);
     logs.stops(5_001, "w1", "a-0");
     let costs = logs.costs();
-    assert_eq!(reasons(&costs), [Reason::Handover, Reason::Dropped]);
+    let [moved, changed] = [Reason::Handover, Reason::Reconfigured];
+    assert_eq!(reasons(&costs), [moved, changed, moved, Reason::Dropped]);
 }
 
 /// Two owners in one round are no move, as long as who had it has it.
