@@ -74,6 +74,17 @@ impl TruthLog {
         event::true_ms(event, &self.skews_ms)
     }
 
+    /// What it cost. Of a recording without that section it is derived from the events that were
+    /// kept: then pauses are missing, and why something changed or was restarted is unknown.
+    pub fn costs(&self) -> Costs {
+        let derived = || {
+            costs::costs(&self.events, &self.generations, &|event| {
+                self.true_ms(event)
+            })
+        };
+        self.costs.clone().unwrap_or_else(derived)
+    }
+
     /// The newest generation.
     pub fn last(&self) -> Option<&TruthGeneration> {
         self.generations.last()

@@ -30,7 +30,7 @@ pub struct Restart {
 
 /// All workers that the script stopped and started again, in that order.
 pub fn restarts(truth: &TruthLog) -> Vec<Restart> {
-    let costs = truth.costs.clone().unwrap_or_default();
+    let costs = truth.costs();
     let stops: Vec<(i64, &str)> = verbs(truth, Verb::Stop)
         .map(|(at_ms, _, worker)| (at_ms, worker))
         .collect();
