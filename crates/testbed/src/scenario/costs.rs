@@ -60,6 +60,12 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         upgrades::six,
     ),
     Scenario::recorded(
+        "rolling_upgrade_leader_last",
+        "six workers are restarted back to back, the leader last",
+        upgrades::leader_last,
+        upgrades::six,
+    ),
+    Scenario::recorded(
         "rolling_upgrade_patient",
         "six workers are restarted, each when all is owned again, the leader last",
         upgrades::patient,

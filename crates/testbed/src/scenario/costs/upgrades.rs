@@ -45,7 +45,18 @@ pub(super) fn one() -> anyhow::Result<ClusterSpec> {
 /// Each worker is restarted as soon as the one before answers again, by name, whoever leads.
 pub(super) fn back_to_back(stage: &mut Stage) -> anyhow::Result<()> {
     let names = filled(stage)?;
-    for name in &names {
+    one_after_the_other(stage, &names)
+}
+
+/// The same, the leader last: until then everybody shares its windows.
+pub(super) fn leader_last(stage: &mut Stage) -> anyhow::Result<()> {
+    filled(stage)?;
+    let names = followers_first(stage)?;
+    one_after_the_other(stage, &names)
+}
+
+fn one_after_the_other(stage: &mut Stage, names: &[String]) -> anyhow::Result<()> {
+    for name in names {
         stage.begin(&format!("{name} is restarted"))?;
         stage.cluster.stop(name)?;
         stage.pause(AWAY);
@@ -61,11 +72,8 @@ pub(super) fn back_to_back(stage: &mut Stage) -> anyhow::Result<()> {
 
 /// Each worker is restarted when all is owned again and nothing waits; the leader last.
 pub(super) fn patient(stage: &mut Stage) -> anyhow::Result<()> {
-    let names = filled(stage)?;
-    let truth = stage.cluster.truth(stage.group_id())?;
-    let leads = leader(&truth)?;
-    let followers = names.iter().filter(|name| **name != leads);
-    for name in followers.chain([&leads]) {
+    filled(stage)?;
+    for name in &followers_first(stage)? {
         let before = stage.cluster.truth(stage.group_id())?.generations.len();
         stage.begin(&format!("{name} is restarted"))?;
         stage.cluster.stop(name)?;
@@ -78,6 +86,14 @@ pub(super) fn patient(stage: &mut Stage) -> anyhow::Result<()> {
         stage.end_unexplained()?;
     }
     Ok(())
+}
+
+fn followers_first(stage: &Stage) -> anyhow::Result<Vec<String>> {
+    let leads = leader(&stage.cluster.truth(stage.group_id())?)?;
+    let workers = stage.cluster.workers().iter();
+    let mut names: Vec<String> = workers.map(|worker| worker.name().to_owned()).collect();
+    names.sort_by_key(|name| *name == leads);
+    Ok(names)
 }
 
 /// All workers, and all the work, shared; the names of the workers.
