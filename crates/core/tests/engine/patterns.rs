@@ -308,10 +308,10 @@ fn tasks_of_one_connector_three_times() {
          storm generations 2/21
          churn commits 2/3
          pattern churn foo
-         tasks of foo were written 3 times (1 after somebody changed its configuration, 2 as the connector itself asked for it, 2 without any change) in the last 15 minutes
+         tasks of one connector were written 3 times (1 after somebody changed its configuration, 2 as the connector itself asked for it, 2 without any change) in the last 15 minutes
          churn commits 3/3
          pattern churn foo
-         tasks of foo were written 3 times (1 after somebody changed its configuration, 2 as the connector itself asked for it, 2 without any change) in the last 15 minutes
+         tasks of one connector were written 3 times (1 after somebody changed its configuration, 2 as the connector itself asked for it, 2 without any change) in the last 15 minutes
          churn commits 3/3
          pattern quiet
          churn commits 2/3",

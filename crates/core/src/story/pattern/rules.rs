@@ -137,9 +137,8 @@ fn rule_3_storm(look: &Look<'_>) -> Counted {
     );
     let mut subjects = Vec::new();
     if let Some((connector, commits)) = driven {
-        let name = look.names.name(connector);
-        evidence.push_str(&format!("; {}", written(&name, &commits)));
-        subjects.push(name);
+        evidence.push_str(&format!("; {}", written(&commits)));
+        subjects.push(look.names.name(connector));
     }
     Counted {
         number: number(
@@ -194,12 +193,9 @@ fn rule_5_churn(look: &Look<'_>) -> Counted {
     let connectors = by_connector(look.known.commits.iter(), |commit| commit.at > since);
     let times = |commits: &[&Commit]| count(commits.len());
     let most = connectors.first().map_or(0, |(_, commits)| times(commits));
-    let evidence = connectors
-        .first()
-        .map_or_else(String::new, |(connector, commits)| {
-            let name = look.names.name(*connector);
-            format!("{} in the last 15 minutes", written(&name, commits))
-        });
+    let evidence = connectors.first().map_or_else(String::new, |(_, commits)| {
+        format!("{} in the last 15 minutes", written(commits))
+    });
     let churned = connectors.into_iter();
     let churned = churned.take_while(|(_, commits)| times(commits) >= CHURN_COMMITS);
     Counted {
@@ -294,7 +290,7 @@ fn by_connector<'a>(
 }
 
 /// How often tasks were written, and why.
-fn written(name: &str, commits: &[&Commit]) -> String {
+fn written(commits: &[&Commit]) -> String {
     let mut roots: BTreeMap<TasksRoot, usize> = BTreeMap::new();
     for commit in commits {
         let sum = roots.entry(commit.root).or_default();
@@ -317,7 +313,7 @@ fn written(name: &str, commits: &[&Commit]) -> String {
         same => format!(", {same} without any change"),
     };
     format!(
-        "tasks of {name} were written {} times ({}{same})",
+        "tasks of one connector were written {} times ({}{same})",
         commits.len(),
         roots.join(", ")
     )
