@@ -168,8 +168,9 @@ impl Engine {
                 }
             }
             InputKind::Reached(reached) => state.progress.reached(reached),
-            InputKind::Ends(ends) => state.progress.ends(ends),
-            InputKind::Access(access) => state.progress.access(access),
+            // No question is sent after its answer is had, whatever an input says.
+            InputKind::Ends(ends) => state.progress.ends(ends, input.at),
+            InputKind::Access(access) => state.progress.access(access, input.at),
             InputKind::Polled(polled) => state.take_polled(polled, input.at),
             InputKind::Tick => {}
         }
@@ -280,6 +281,7 @@ impl State {
                 self.configured.clear();
                 self.story.config.clear();
                 self.story.steps.config_anew();
+                self.story.episodes.config_anew();
                 self.story.patterns.forget_writes();
             }
             Topic::Status => {

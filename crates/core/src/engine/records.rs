@@ -186,7 +186,10 @@ impl State {
             Ok(true) => {}
             // The reader passes on only the group's own metadata records.
             Ok(false) => return self.tallies.offsets.unknown("key"),
-            Err(error) => return self.tallies.offsets.undecodable(error.label()),
+            Err(error) => {
+                self.group.hole = true;
+                return self.tallies.offsets.undecodable(error.label());
+            }
         }
         let live = self
             .progress
