@@ -18,6 +18,7 @@ mod properties;
 mod reference;
 mod refused;
 mod secret;
+mod state;
 mod tree;
 mod typed;
 mod validate;
@@ -39,6 +40,6 @@ pub use tree::{
 };
 pub use typed::{
     Config, ConnectionConfig, GroupConfig, HttpConfig, KafkaConfig, LogConfig, MetricsConfig,
-    PrivacyConfig,
+    PrivacyConfig, StateConfig,
 };
 pub use validate::validate;

@@ -1,6 +1,7 @@
 //! Between reading and showing: owns the engines, the clock and the end of it all.
 
 pub mod agent;
+pub mod checkpoint;
 pub mod clock;
 pub mod connections;
 pub mod expiry;

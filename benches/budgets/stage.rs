@@ -138,6 +138,7 @@ impl Running {
     pub(crate) async fn start(settings: ReadSettings) -> anyhow::Result<Running> {
         let plan = Plan {
             groups: vec![settings],
+            state: None,
             look: None,
             readiness: Readiness::Lenient,
             series: SeriesLimits::default(),

@@ -179,7 +179,7 @@ impl group::Surroundings for Recorder {
         self.writer.write(input)
     }
 
-    fn publish(&mut self, answers: Answers, _now: ArrivalTime) {
+    fn publish(&mut self, _engine: &Engine, answers: Answers, _now: ArrivalTime) {
         self.reader.heed(&answers);
     }
 }

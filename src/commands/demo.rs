@@ -1,4 +1,4 @@
-//! `evenkeel demo`: a recorded incident, served by an embedded broker at its own pace and
+//! `evenkeel demo`: a recorded incident, served by an embedded broker at its own pace, long silences cut, and
 //! watched by the real pipeline. No Kafka, no network.
 
 pub mod broker;
@@ -51,7 +51,7 @@ pub struct DemoArgs {
     /// Port of the embedded broker; a free one by default
     #[arg(long, value_name = "PORT", default_value_t = 0)]
     pub broker_port: u16,
-    /// Another capture than the shipped one
+    /// Another capture than the shipped one; silences longer than a session are cut
     #[arg(long, value_name = "FILE")]
     pub capture: Option<PathBuf>,
     /// End after the incident instead of serving until Ctrl-C
@@ -213,6 +213,7 @@ fn plan(script: &Script, broker: SocketAddr) -> Plan {
             own_worker: settings.own_worker.clone(),
             ..ReadSettings::default()
         }],
+        state: None,
         look: None,
         readiness: Readiness::Lenient,
         series: SeriesLimits::default(),

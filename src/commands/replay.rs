@@ -127,6 +127,12 @@ pub fn replay(path: &Path, settle: bool, out: impl Write) -> Result<(), ReplayEr
             }
         }
     }
+    if !settle && engine.wants_ends() {
+        eprintln!(
+            "hint: the capture ends before it is proven that nothing was unread; with --settle its \
+             end is taken for the end of the topics, and what waits for that proof is settled"
+        );
+    }
     let ends = if settle {
         engine.ends_here()
     } else {

@@ -110,10 +110,15 @@ fn plan(config: &Config, flags: &ConfigFlags) -> Result<Plan, Exit> {
         eprintln!("{mistakes}");
         Exit::Config
     })?;
+    let state = wiring::state_folder(config).map_err(|mistakes| {
+        eprintln!("{mistakes}");
+        Exit::Config
+    })?;
     let principals = settings.principals.clone();
     let look = Look::new(wiring::load_again(flags), settings);
     Ok(Plan {
         groups: look.groups().to_vec(),
+        state,
         look: Some(look),
         readiness: config.http.readiness,
         series: SeriesLimits {

@@ -123,6 +123,15 @@ pub fn load_again(flags: &ConfigFlags) -> Load {
     Load::new(load, own_addresses)
 }
 
+/// The folder that states are kept in, where one is named.
+///
+/// # Errors
+/// It will not do.
+pub fn state_folder(config: &Config) -> Result<Option<PathBuf>, Mistakes> {
+    let folder = config.state.folder();
+    folder.map_err(|mistake| Mistakes(vec![mistake]))
+}
+
 /// The web configuration, where there is one.
 ///
 /// # Errors

@@ -47,6 +47,9 @@ pub struct ConfigFlags {
     /// Replace connector names by codes
     #[arg(long)]
     pub mask_names: bool,
+    /// A folder in which counters and history outlive a restart
+    #[arg(long, value_name = "FOLDER")]
+    pub state_dir: Option<String>,
     /// error, warn, info, debug or trace
     #[arg(long, value_name = "LEVEL")]
     pub log_level: Option<String>,
@@ -59,7 +62,7 @@ pub struct ConfigFlags {
 }
 
 /// Key and flag, for those keys that have one of their own.
-pub(super) const FLAGS: [(&str, &str); 13] = [
+pub(super) const FLAGS: [(&str, &str); 14] = [
     ("groups.worker_properties", "--worker-properties"),
     ("kafka.bootstrap", "--bootstrap"),
     ("groups.group", "--group"),
@@ -71,6 +74,7 @@ pub(super) const FLAGS: [(&str, &str); 13] = [
     ("http.listen", "--listen"),
     ("http.web_config_file", "--web-config-file"),
     ("privacy.mask_names", "--mask-names"),
+    ("state.dir", "--state-dir"),
     ("log.level", "--log-level"),
     ("log.format", "--log-format"),
 ];
@@ -94,6 +98,7 @@ impl ConfigFlags {
             &self.listen,
             &self.web_config_file,
             &mask_names,
+            &self.state_dir,
             &self.log_level,
             &self.log_format,
         ];

@@ -25,6 +25,8 @@ section! {
         http: HttpTree = HttpTree::default() => "";
         /// What is hidden from those who see what the agent shows.
         privacy: PrivacyTree = PrivacyTree::default() => "";
+        /// What outlives a restart of the agent.
+        state: StateTree = StateTree::default() => "";
         /// Bounds on what one scrape carries.
         metrics: MetricsTree = MetricsTree::default() => "";
         /// What the agent says on standard error.
@@ -132,6 +134,17 @@ section! {
         /// group.id serves, and whoever knows it can test a guessed name. Read at start
         /// alone.
         mask_key_file: Option<String> = None => "/etc/evenkeel/mask.key";
+    }
+}
+
+section! {
+    /// What outlives a restart.
+    pub struct StateTree {
+        /// A folder for the state of each group, which counters and history outlive a restart
+        /// in; it must be there, be writable, and belong to this agent alone. A file holds names
+        /// of connectors and workers (codes, where names are masked) and no secrets. Without one
+        /// counters begin at zero. docs/restarts.md tells what is restored and when not.
+        dir: Option<String> = None => "/var/lib/evenkeel";
     }
 }
 

@@ -21,6 +21,8 @@ pub struct Config {
     pub http: HttpConfig,
     /// What is hidden.
     pub privacy: PrivacyConfig,
+    /// What outlives a restart.
+    pub state: StateConfig,
     /// Bounds on a scrape.
     pub metrics: MetricsConfig,
     /// What is written.
@@ -94,6 +96,13 @@ pub struct PrivacyConfig {
     pub mask_names: bool,
     /// The file with the key for it.
     pub mask_key_file: Option<String>,
+}
+
+/// What outlives a restart.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct StateConfig {
+    /// The folder for the state of each group.
+    pub dir: Option<PathBuf>,
 }
 
 /// Bounds on a scrape.

@@ -12,11 +12,11 @@ use super::mistake::{Mistake, Mistakes, quoted};
 use super::properties::{Properties, path};
 use super::refused::{JAVA, refused};
 use super::tree::{
-    GROUPS_MAX, GroupTree, HttpTree, KafkaTree, LogTree, MetricsTree, PrivacyTree, Tree,
+    GROUPS_MAX, GroupTree, HttpTree, KafkaTree, LogTree, MetricsTree, PrivacyTree, StateTree, Tree,
 };
 use super::typed::{
     Config, ConnectionConfig, GroupConfig, HttpConfig, KafkaConfig, LogConfig, MetricsConfig,
-    PrivacyConfig,
+    PrivacyConfig, StateConfig,
 };
 
 /// Longest topic name (`org.apache.kafka.common.internals.Topic`).
@@ -48,6 +48,7 @@ pub(super) fn validate_with(
         groups,
         http,
         privacy,
+        state,
         metrics,
         log,
     } = tree;
@@ -58,6 +59,9 @@ pub(super) fn validate_with(
         mask_names,
         mask_key_file,
     } = privacy;
+    // An empty one is none, as an empty variable is.
+    let StateTree { dir } = state;
+    let dir = dir.as_ref().filter(|path| !path.is_empty());
     let metrics = of_metrics(metrics, &mut mistakes);
     let LogTree { level, format } = *log;
     mistakes.extend(connection::mistakes(whole, workers, env));
@@ -70,6 +74,9 @@ pub(super) fn validate_with(
                 privacy: PrivacyConfig {
                     mask_names: *mask_names,
                     mask_key_file: mask_key_file.clone(),
+                },
+                state: StateConfig {
+                    dir: dir.map(PathBuf::from),
                 },
                 metrics,
                 log: LogConfig { level, format },

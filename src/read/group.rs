@@ -10,7 +10,7 @@ use crate::read::connection::Connection;
 use crate::read::coordinator::{self, Pace, PollCounters, PollHandle, PollSettings};
 use crate::read::counters::ReadCounters;
 use crate::read::hitch::Hitch;
-use crate::read::kafka::{self, Now, ReadError, ReadSettings, ReaderHandle};
+use crate::read::kafka::{self, Identity, Now, ReadError, ReadSettings, ReadTo, ReaderHandle};
 
 /// Members up to which an agent without a worker beside it asks often: it may be the only
 /// one. In a larger group there may be as many of them as workers.
@@ -32,12 +32,25 @@ pub fn start(
     now: Now,
     inputs: mpsc::Sender<Input>,
 ) -> Result<GroupReader, ReadError> {
+    start_at(settings, now, inputs, &ReadTo::default())
+}
+
+/// As [`start`], going on where another process was.
+///
+/// # Errors
+/// As [`start`].
+pub fn start_at(
+    settings: ReadSettings,
+    now: Now,
+    inputs: mpsc::Sender<Input>,
+    read_to: &ReadTo,
+) -> Result<GroupReader, ReadError> {
     let asked = PollSettings {
         connection: settings.connection.clone(),
         group: settings.group.clone(),
         mask: settings.mask.clone(),
     };
-    let topics = kafka::start(settings, Arc::clone(&now), inputs.clone())?;
+    let topics = kafka::start_at(settings, Arc::clone(&now), inputs.clone(), read_to)?;
     let polls = coordinator::start(asked, now, inputs);
     Ok(GroupReader { topics, polls })
 }
@@ -78,6 +91,18 @@ impl GroupReader {
     #[must_use]
     pub fn counters(&self) -> &Arc<ReadCounters> {
         self.topics.counters()
+    }
+
+    /// Which topic is read, as the brokers told when reading of it began or went on.
+    #[must_use]
+    pub fn identity(&self, topic: Topic) -> Identity {
+        self.topics.identity(topic)
+    }
+
+    /// The number that the next new content of a configuration gets.
+    #[must_use]
+    pub fn next_content(&self) -> u32 {
+        self.topics.next_content()
     }
 
     /// What the polls count.

@@ -34,6 +34,7 @@ use crate::read::hitch::Hitch;
 use crate::read::mask::NameMask;
 use crate::read::token::{Lacking, TokenSource, UNSECURED, UNSECURED_CONFIG};
 use emit::Emitter;
+pub use resume::{Identity, ReadTo, TopicReadTo};
 pub use search::Limits;
 use topic::TopicReader;
 use watched::Watched;
@@ -179,7 +180,21 @@ pub fn start(
     now: Now,
     inputs: mpsc::Sender<Input>,
 ) -> Result<ReaderHandle, ReadError> {
-    start_within(settings, now, inputs, &Limits::default())
+    start_at(settings, now, inputs, &ReadTo::default())
+}
+
+/// As [`start`], going on where another process was: where a log is the one that it read,
+/// and still holds what follows.
+///
+/// # Errors
+/// As [`start`].
+pub fn start_at(
+    settings: ReadSettings,
+    now: Now,
+    inputs: mpsc::Sender<Input>,
+    read_to: &ReadTo,
+) -> Result<ReaderHandle, ReadError> {
+    begin(settings, now, inputs, &Limits::default(), read_to)
 }
 
 /// As [`start`], with other bounds of the search.
@@ -191,6 +206,16 @@ pub fn start_within(
     now: Now,
     inputs: mpsc::Sender<Input>,
     limits: &Limits,
+) -> Result<ReaderHandle, ReadError> {
+    begin(settings, now, inputs, limits, &ReadTo::default())
+}
+
+fn begin(
+    settings: ReadSettings,
+    now: Now,
+    inputs: mpsc::Sender<Input>,
+    limits: &Limits,
+    read_to: &ReadTo,
 ) -> Result<ReaderHandle, ReadError> {
     check(&settings)?;
     let settings = Arc::new(settings);
@@ -212,8 +237,10 @@ pub fn start_within(
         threads: Mutex::default(),
     };
     for topic in Topic::ALL {
-        let shared = Arc::new(shared::Shared::new(topic, &settings, &emitter));
-        let reader = TopicReader::new(&settings, &shared, &watched, limits.clone());
+        let contents = read_to.contents;
+        let shared = Arc::new(shared::Shared::new(topic, &settings, &emitter, contents));
+        let of_topic = read_to.topics.get(&topic).cloned();
+        let reader = TopicReader::new(&settings, &shared, &watched, limits.clone(), of_topic);
         let asker = ends::Asker::new(Arc::clone(&shared));
         handle.topics.push(shared);
         handle.spawn(format!("read-{topic:?}"), move || reader.run())?;
@@ -256,6 +283,21 @@ impl ReaderHandle {
     pub fn hitch(&self, topic: Topic) -> Option<Hitch> {
         let mut shared = self.topics.iter();
         shared.find(|shared| shared.topic == topic)?.access.hitch()
+    }
+
+    /// Which topic is read, as the brokers told when reading of it began or went on.
+    #[must_use]
+    pub fn identity(&self, topic: Topic) -> Identity {
+        let mut shared = self.topics.iter();
+        let shared = shared.find(|shared| shared.topic == topic);
+        shared.map(|shared| shared.identity()).unwrap_or_default()
+    }
+
+    /// The number that the next new content of a configuration gets.
+    #[must_use]
+    pub fn next_content(&self) -> u32 {
+        let contents = self.topics.iter().map(|shared| shared.next_content());
+        contents.max().unwrap_or(0)
     }
 
     /// What the readers count.

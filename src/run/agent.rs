@@ -1,7 +1,9 @@
 //! The sidecar: starts a reader and a loop for each group, publishes what they say,
 //! serves it, and ends everything in order.
 
+use std::future;
 use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,6 +21,7 @@ use crate::read::group as reading;
 use crate::read::group::GroupReader;
 use crate::read::hitch::Hitch;
 use crate::read::kafka::{ReadError, ReadSettings};
+use crate::run::checkpoint::{self, Begun, Keeper};
 use crate::run::connections::Look;
 use crate::run::reloads::Reloads;
 use crate::run::shutdown::{Ending, Shutdown};
@@ -48,6 +51,8 @@ const JUDGED_BY_MS: i64 = 10_000;
 pub struct Plan {
     /// The groups to watch.
     pub groups: Vec<ReadSettings>,
+    /// The folder that their state is kept in; absent, none is kept.
+    pub state: Option<PathBuf>,
     /// Looks after what their settings were read from; absent where nothing changes.
     pub look: Option<Look>,
     /// How `/readyz` answers.
@@ -99,7 +104,16 @@ impl Agent {
         for (place, settings) in plan.groups.into_iter().enumerate() {
             let (sender, inputs) = mpsc::channel(INPUTS_MAX);
             let group: Arc<str> = Arc::from(settings.group.as_str());
-            let reader = Arc::new(reading::start(settings, Arc::new(clock::now), sender)?);
+            let Begun {
+                engine,
+                read_to,
+                keeper,
+            } = match &plan.state {
+                Some(folder) => checkpoint::begin(folder, &settings, clock::now()),
+                None => Begun::default(),
+            };
+            let now = Arc::new(clock::now);
+            let reader = Arc::new(reading::start_at(settings, now, sender, &read_to)?);
             readers.push(Arc::clone(&reader));
             let watcher = Watcher {
                 place,
@@ -111,8 +125,9 @@ impl Agent {
                 troubles: Vec::new(),
                 caught_up: None,
                 given_back: 0,
+                keeper,
             };
-            loops.spawn(watch_group(watcher, inputs, shutdown.ending()));
+            loops.spawn(watch_group(watcher, engine, inputs, shutdown.ending()));
         }
         if let Some(look) = plan.look {
             loops.spawn(connections::follow(
@@ -171,9 +186,14 @@ impl Agent {
     }
 }
 
-async fn watch_group(mut watcher: Watcher, inputs: mpsc::Receiver<Input>, ending: Ending) {
+async fn watch_group(
+    mut watcher: Watcher,
+    engine: Engine,
+    inputs: mpsc::Receiver<Input>,
+    ending: Ending,
+) {
     let group = Arc::clone(&watcher.group);
-    if let Err(error) = group::run(Engine::new(), inputs, &mut watcher, ending).await {
+    if let Err(error) = group::run(engine, inputs, &mut watcher, ending).await {
         tracing::error!(%group, %error, "group no longer watched");
     }
     let ended = tokio::task::spawn_blocking(move || watcher.reader.join()).await;
@@ -196,6 +216,8 @@ struct Watcher {
     /// judged right after it, was given back.
     caught_up: Option<ArrivalTime>,
     given_back: u8,
+    /// Keeps the state of the group, where that is wanted.
+    keeper: Option<Keeper>,
 }
 
 // === impl Watcher ===
@@ -205,14 +227,37 @@ impl group::Surroundings for Watcher {
         self.reader.ask_ends();
     }
 
-    fn took(&mut self, engine: &Engine, _input: &Input, changes: &[Change]) -> io::Result<()> {
+    fn meet(&mut self, input: &mut Input) -> Option<Engine> {
+        self.keeper.as_mut()?.meet(input)
+    }
+
+    async fn woken(&mut self) {
+        match &mut self.keeper {
+            Some(keeper) => keeper.wrote().await,
+            None => future::pending().await,
+        }
+    }
+
+    async fn ended(&mut self, engine: &Engine) {
+        if let Some(keeper) = &mut self.keeper {
+            keeper.end(engine, &*self.reader).await;
+        }
+    }
+
+    fn took(&mut self, engine: &Engine, input: &Input, changes: &[Change]) -> io::Result<()> {
+        if let Some(keeper) = &mut self.keeper {
+            keeper.took(input, changes, &*self.reader);
+        }
         for change in changes {
             self.words.change(&self.group, engine, change);
         }
         Ok(())
     }
 
-    fn publish(&mut self, answers: Answers, now: ArrivalTime) {
+    fn publish(&mut self, engine: &Engine, mut answers: Answers, now: ArrivalTime) {
+        if let Some(keeper) = &mut self.keeper {
+            keeper.show(engine, &mut answers, &*self.reader);
+        }
         self.words.answers(&self.group, &answers);
         self.reader.heed(&answers);
         if answers.fresh && self.given_back < 2 {
@@ -225,6 +270,7 @@ impl group::Surroundings for Watcher {
         let stats = self.stats();
         let polls = self.polls();
         let hitches = self.hitches();
+        let unkept = self.keeper.as_ref().and_then(Keeper::trouble);
         self.publisher.send_modify(|published| {
             let published = Arc::make_mut(published);
             if let Some(place) = published.groups.get_mut(self.place) {
@@ -245,6 +291,13 @@ impl group::Surroundings for Watcher {
                 .hitches
                 .retain(|hitch| hitch.group != self.group);
             published.agent.hitches.extend(hitches);
+            published.agent.unkept.remove(&self.group);
+            if let Some(trouble) = unkept {
+                published
+                    .agent
+                    .unkept
+                    .insert(Arc::clone(&self.group), trouble);
+            }
         });
         self.say_troubles(now);
         self.pulse.beat(self.place, now);

@@ -1,6 +1,7 @@
 //! One group: feeds its engine, asks for ends when a verdict waits, and hands out what
 //! the engine says. The only place that mutates an engine.
 
+use std::future::{self, Future};
 use std::io;
 use std::time::Duration;
 
@@ -42,7 +43,23 @@ pub trait Surroundings {
     fn took(&mut self, engine: &Engine, input: &Input, changes: &[Change]) -> io::Result<()>;
 
     /// What may be shown now.
-    fn publish(&mut self, answers: Answers, now: ArrivalTime);
+    fn publish(&mut self, engine: &Engine, answers: Answers, now: ArrivalTime);
+
+    /// Looks at an input before it is taken. An engine that comes back takes it, and all that
+    /// follow, in place of the one before.
+    fn meet(&mut self, _input: &mut Input) -> Option<Engine> {
+        None
+    }
+
+    /// Ready when there is something to publish although no input came.
+    fn woken(&mut self) -> impl Future<Output = ()> + Send {
+        future::pending()
+    }
+
+    /// The last input was taken, the last answers published.
+    fn ended(&mut self, _engine: &Engine) -> impl Future<Output = ()> + Send {
+        future::ready(())
+    }
 }
 
 /// Feeds `engine` from `inputs` until the end begins or the inputs end.
@@ -77,7 +94,10 @@ pub async fn run(
                 if taken == 0 {
                     break;
                 }
-                for input in batch.drain(..) {
+                for mut input in batch.drain(..) {
+                    if let Some(other) = surroundings.meet(&mut input) {
+                        engine = other;
+                    }
                     let changes = engine.apply(&input);
                     surroundings.took(&engine, &input, &changes)?;
                 }
@@ -95,13 +115,15 @@ pub async fn run(
                 ask_after = (ask_after * 2).min(ASK_AFTER_MAX);
             }
             () = tokio::time::sleep_until(publish_at), if unpublished => {}
+            () = surroundings.woken() => unpublished = true,
         }
         if unpublished && Instant::now() >= publish_at {
-            surroundings.publish(engine.answers(), clock::now());
+            surroundings.publish(&engine, engine.answers(), clock::now());
             unpublished = false;
             publish_at = Instant::now() + PUBLISH_EVERY;
         }
     }
-    surroundings.publish(engine.answers(), clock::now());
+    surroundings.publish(&engine, engine.answers(), clock::now());
+    surroundings.ended(&engine).await;
     Ok(())
 }

@@ -103,6 +103,7 @@ pub(super) fn ready(published: &Published, now: ArrivalTime) -> (bool, String) {
                 trusted: health.trusted,
                 mode: answers.mode,
                 note: pending(&published.agent)
+                    .or_else(|| unkept(&published.agent, &answers.settings.group))
                     .or_else(|| note(answers, &health).map(str::to_owned)),
                 reasons: reasons(answers, &health, &published.agent),
             }
@@ -193,6 +194,14 @@ fn pending(agent: &AgentStats) -> Option<String> {
     (!changes.is_empty()).then(|| {
         format!("the configuration changed and is not in use, restart the agent: {changes}")
     })
+}
+
+/// Why a restart would begin at zero although a folder is named.
+fn unkept(agent: &AgentStats, group: &str) -> Option<String> {
+    let trouble = agent.unkept.get(group)?;
+    Some(format!(
+        "the state cannot be written, counters begin at zero after a restart: {trouble}"
+    ))
 }
 
 /// What a person would wonder about although nothing is wrong with an input.

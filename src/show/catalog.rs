@@ -3,11 +3,13 @@
 //! nothing else.
 
 mod agent;
+mod derived;
 mod episodes;
 mod group;
 mod markdown;
 
 pub use agent::*;
+pub use derived::*;
 pub use episodes::*;
 pub use group::*;
 pub use markdown::{json, markdown, text};
@@ -16,6 +18,7 @@ pub use markdown::{json, markdown, text};
 pub static ALL: &[&Family] = &[
     &GROUP_INFO,
     &GROUP_STATE,
+    &PATTERN,
     &GENERATION,
     &MEMBERS,
     &GENERATIONS,
@@ -34,6 +37,8 @@ pub static ALL: &[&Family] = &[
     &LEADER_CHANGES,
     &CONFIGURED,
     &UNASSIGNED,
+    &IMBALANCE,
+    &SURVIVOR_ASSIGNMENTS,
     &LOST_ASSIGNMENTS,
     &LOST_DURATION,
     &DEADLINE,
@@ -45,6 +50,7 @@ pub static ALL: &[&Family] = &[
     &WORKER_TIMEOUT,
     &CLOCK_SKEW,
     &UNASSIGNED_TASKS,
+    &PATTERN_INFO,
     &MODE,
     &TRUST,
     &REPORTER,

@@ -4,6 +4,7 @@
 
 mod agent;
 mod bound;
+mod derived;
 mod episodes;
 mod group;
 

@@ -1,6 +1,7 @@
 //! The page at `/`: what this is, each group now, where to look further. One document
 //! without scripts or anything from elsewhere, made anew for each request.
 
+mod derived;
 mod episodes;
 mod group;
 mod html;

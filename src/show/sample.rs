@@ -1,6 +1,8 @@
 //! For tests: a group of three workers whose fourth was killed a moment ago, so that a
 //! connector and two tasks are parked until the scheduled delay ends.
 
+mod derived;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -56,6 +58,8 @@ pub(crate) fn incident() -> Answers {
             reason: DelayReason::Lost,
             delay_ms: 300_000,
         }),
+        pattern: Some(derived::flapping()),
+        balance: Some(derived::uneven()),
         findings: vec![FindingAnswer {
             finding: "config_hazard",
             subject: "connect-configs".to_owned(),
@@ -196,6 +200,8 @@ pub(crate) fn calm(members: Vec<MemberAnswer>) -> Answers {
         }),
         unassigned: Some(Vec::new()),
         episodes: Some(EpisodesAnswer::default()),
+        pattern: Some(derived::quiet()),
+        balance: Some(derived::even()),
         fresh: true,
         whole_since: Some(EventTime(1_699_990_000_000)),
         group: Some(group(members)),

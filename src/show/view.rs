@@ -43,6 +43,8 @@ pub struct AgentStats {
     pub hitches: Vec<HitchStats>,
     /// Changes of the configuration that only a restart takes up.
     pub pending: Vec<String>,
+    /// Why the state of a group is not kept, where it should be and is not.
+    pub unkept: BTreeMap<Arc<str>, String>,
 }
 
 /// What stands in the way of one input of a group, as the agent's connections found it.

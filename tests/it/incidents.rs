@@ -2,6 +2,7 @@
 //! test is the number of its case.
 
 mod beside;
+mod restarts;
 
 use std::fs;
 use std::io::Read;

@@ -6,7 +6,7 @@ use std::process::Command;
 use anyhow::{Context, bail};
 use clap::Args;
 use evenkeel_testbed::Version;
-use evenkeel_testbed::scenario::{Run, SCENARIOS};
+use evenkeel_testbed::scenario::{self, Run};
 
 /// Scripts on real clusters, recorded with their truth
 #[derive(Args)]
@@ -36,13 +36,13 @@ pub(crate) struct Scenarios {
 
 pub(crate) fn run(args: &Scenarios) -> anyhow::Result<()> {
     if args.list {
-        for scenario in SCENARIOS {
+        for scenario in scenario::all() {
             println!("{:18} {}", scenario.name, scenario.shows);
         }
         return Ok(());
     }
     for name in &args.names {
-        if !SCENARIOS.iter().any(|scenario| scenario.name == name) {
+        if scenario::named(name).is_none() {
             bail!("no scenario {name}; see --list");
         }
     }
@@ -57,7 +57,7 @@ pub(crate) fn run(args: &Scenarios) -> anyhow::Result<()> {
         keep: None,
         whole: true,
     };
-    for scenario in SCENARIOS {
+    for scenario in scenario::all() {
         if !args.names.is_empty() && !args.names.iter().any(|name| name == scenario.name) {
             continue;
         }

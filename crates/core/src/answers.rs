@@ -1,13 +1,16 @@
 //! All that may be shown: one immutable value, published by the engine, read by
 //! metrics, API and page alike. What is not here cannot be shown by mistake.
 
+mod balance;
 mod cost;
 mod counters;
 mod duration;
 mod episode;
 mod episode_labels;
 mod group;
+mod habits;
 mod labels;
+mod pattern;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,6 +18,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 pub use crate::facts::observation::AssignmentError;
+pub use balance::{BalanceAnswer, ConnectorBalance, KindBalance};
 pub use cost::{DownReason, HandoverHow};
 pub use counters::{Counters, Histogram};
 pub use duration::{Bound, DurationAnswer};
@@ -24,6 +28,8 @@ pub use episode::{
     SkewAnswer, TasksRoot, WorkerPhases,
 };
 pub use group::{GroupAnswer, GroupState, MemberAnswer, OwnWorker, Role};
+pub use habits::{HabitAnswer, HabitsAnswer};
+pub use pattern::{Pattern, PatternAnswer, PatternNumber};
 
 use crate::facts::ids::Protocol;
 use crate::facts::input::{Settings, Topic, Trouble};
@@ -73,6 +79,12 @@ pub struct Answers {
     /// Tasks that do not run now, by connector and reason.
     #[serde(skip)]
     pub unavailable: BTreeMap<(Arc<str>, DownReason), u64>,
+    /// What the last half hour looks like; absent where the group's records are not read.
+    pub pattern: Option<PatternAnswer>,
+    /// How evenly work is spread; absent until a generation is confirmed.
+    pub balance: Option<BalanceAnswer>,
+    /// How long things usually take; absent where the group's records are not read.
+    pub habits: Option<Arc<HabitsAnswer>>,
     /// What was counted while the agent watched.
     pub counters: Counters,
     /// Things about the inputs that a person should know.

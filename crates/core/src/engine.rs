@@ -5,13 +5,16 @@
 //! only when it is proven that no record older than it is still unread. So the same
 //! inputs give the same answers, on any day, on any machine.
 
+mod balance;
 mod clock;
 mod counting;
 mod findings;
 mod judge;
+mod patterns;
 mod polls;
 mod publish;
 mod records;
+mod resume;
 mod snapshots;
 
 use std::sync::Arc;
@@ -33,6 +36,7 @@ use crate::view::polled::PolledView;
 use crate::view::protocol::ProtocolView;
 use crate::view::statuses::Statuses;
 use crate::view::unassigned::Ownership;
+pub use resume::STATE_VERSION;
 
 /// Derives everything about one group.
 #[derive(Debug, Default)]
@@ -59,6 +63,7 @@ pub struct State {
     recent: RecentGenerations,
     counters: Counters,
     findings: Findings,
+    weighed: balance::Weighed,
     /// What arrived that may settle a round.
     #[serde(skip)]
     due: Due,
@@ -163,8 +168,9 @@ impl Engine {
                 }
             }
             InputKind::Reached(reached) => state.progress.reached(reached),
-            InputKind::Ends(ends) => state.progress.ends(ends),
-            InputKind::Access(access) => state.progress.access(access),
+            // No question is sent after its answer is had, whatever an input says.
+            InputKind::Ends(ends) => state.progress.ends(ends, input.at),
+            InputKind::Access(access) => state.progress.access(access, input.at),
             InputKind::Polled(polled) => state.take_polled(polled, input.at),
             InputKind::Tick => {}
         }
@@ -268,12 +274,15 @@ impl State {
                     self.settled(round);
                 }
                 self.forget_story();
+                self.weighed = balance::Weighed::default();
                 self.recent = RecentGenerations::default();
             }
             Topic::Config => {
                 self.configured.clear();
                 self.story.config.clear();
                 self.story.steps.config_anew();
+                self.story.episodes.config_anew();
+                self.story.patterns.forget_writes();
             }
             Topic::Status => {
                 self.statuses.clear();

@@ -90,6 +90,10 @@ pub const DESTROYED_MAX: usize = 1000;
 /// Stretches of downtime that are over and wait for the record that says why.
 pub const STRETCHES_OVER_MAX: usize = 100_000;
 
+/// How long before a connector's stop it may have been configured anew for the stop to come of
+/// that: the worker's herder has other work, too.
+pub const RESTARTED_BY_MS: i64 = 10_000;
+
 /// Pairs of instants remembered of one worker's clock.
 pub const SKEW_PAIRS_MAX: usize = 64;
 
@@ -134,3 +138,31 @@ pub const STEPS_WAITING_MAX: usize = 320;
 
 /// Milliseconds by which one record may arrive faster than the fastest that was seen.
 pub const ARRIVAL_SLACK_MS: i64 = 20;
+
+/// Connectors of which it is shown that their tasks are bunched.
+pub const BALANCE_CONNECTORS_SHOWN_MAX: usize = 100;
+
+/// Runs of failed rounds remembered: two minutes of a loop take 120, or one for each round
+/// where others lie between them. Beyond this the oldest are not counted.
+pub const PATTERN_FAILED_RUNS_MAX: usize = 1024;
+
+/// Follow-ups that revoked again, remembered for the pattern.
+pub const PATTERN_FOLLOWUPS_MAX: usize = 64;
+
+/// Offsets of configuration that persons wrote, remembered until a group record is past them.
+pub const PATTERN_WRITES_MAX: usize = 1024;
+
+/// Commits remembered for the pattern: one a connector and generation.
+pub const PATTERN_COMMITS_MAX: usize = 1024;
+
+/// Departures remembered for the pattern: half an hour of a rollout of a large group.
+pub const PATTERN_DEPARTURES_MAX: usize = 1000;
+
+/// Durations remembered of each habit: enough for a median, few enough to forget what was.
+pub const HABIT_SAMPLES_MAX: usize = 20;
+
+/// Successor chains whose habits are remembered; the one that did nothing longest goes first.
+pub const HABIT_CHAINS_MAX: usize = 500;
+
+/// Connectors whose habits are remembered.
+pub const HABIT_CONNECTORS_MAX: usize = 2000;

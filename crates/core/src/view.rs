@@ -1,5 +1,6 @@
 //! Floor three: what is so now.
 
+pub mod balance;
 pub mod configured;
 pub mod counts;
 pub mod own;

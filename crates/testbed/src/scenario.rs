@@ -11,6 +11,7 @@ mod changes;
 mod clock;
 mod compare;
 mod coordinator;
+mod costs;
 mod counts;
 mod departures;
 mod described;
@@ -72,8 +73,8 @@ pub struct Scenario {
     spec: fn() -> anyhow::Result<ClusterSpec>,
 }
 
-/// All scenarios, in the order in which they are recorded.
-pub const SCENARIOS: &[Scenario] = &[
+/// Scenarios about what is told; those about costs have a table of their own.
+const SCENARIOS: &[Scenario] = &[
     Scenario {
         name: "membership",
         shows: "workers come, stop, die and come back; connectors change; an eager worker visits",
@@ -327,10 +328,15 @@ pub const SCENARIOS: &[Scenario] = &[
     ),
 ];
 
+/// All scenarios, in the order in which they are recorded.
+pub fn all() -> impl Iterator<Item = &'static Scenario> {
+    SCENARIOS.iter().chain(costs::SCENARIOS)
+}
+
 /// The scenario of this name.
 #[must_use]
 pub fn named(name: &str) -> Option<&'static Scenario> {
-    SCENARIOS.iter().find(|scenario| scenario.name == name)
+    all().find(|scenario| scenario.name == name)
 }
 
 impl Scenario {

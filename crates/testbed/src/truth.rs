@@ -4,11 +4,13 @@ mod assignment;
 mod broker_log;
 mod collect;
 mod compare;
+mod costs;
 mod derive;
 mod event;
 mod expected;
 mod jmx;
 mod line;
+mod restarts;
 mod show;
 mod statuses;
 mod stints;
@@ -23,6 +25,10 @@ use serde::{Deserialize, Serialize};
 pub use assignment::{Assignment, Work};
 pub use collect::{ProcessLog, read};
 pub use compare::Comparison;
+pub use costs::{
+    Costs, Downtime, DowntimeEnd, Failure, Handover, Interruption, Move, Reason, Run, RunBegin,
+    RunEnd,
+};
 pub use derive::{Departure, DepartureWay, TruthGeneration, TruthMember};
 pub use event::{Item, ItemKind, LeaderView, Step, TruthEvent, Verb, What};
 pub use expected::{
@@ -30,6 +36,7 @@ pub use expected::{
     ExpectedDeparture, ExpectedEpisode, LostEnd, LostWork, Root, ScriptStep,
 };
 pub use jmx::JmxSample;
+pub use restarts::{Restart, restarts};
 pub use statuses::{ConnectorStatus, ItemStatus, Statuses};
 pub use stints::Stint;
 
@@ -56,17 +63,26 @@ pub struct TruthLog {
     /// What the script's author knows beside what the logs tell.
     #[serde(default)]
     pub expected: Expectations,
+    /// What it cost; absent in what was recorded before there was this section.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub costs: Option<Costs>,
 }
 
 impl TruthLog {
     /// When an event happened by the script's clock.
     pub fn true_ms(&self, event: &TruthEvent) -> i64 {
-        let by_script = matches!(
-            event.what,
-            What::Script { .. } | What::Request { .. } | What::Statuses(_) | What::Jmx(_)
-        );
-        let skew_ms = self.skews_ms.get(&event.process).filter(|_| !by_script);
-        event.at_ms - skew_ms.unwrap_or(&0)
+        event::true_ms(event, &self.skews_ms)
+    }
+
+    /// What it cost. Of a recording without that section it is derived from the events that were
+    /// kept: then pauses are missing, and why something changed or was restarted is unknown.
+    pub fn costs(&self) -> Costs {
+        let derived = || {
+            costs::costs(&self.events, &self.generations, &|event| {
+                self.true_ms(event)
+            })
+        };
+        self.costs.clone().unwrap_or_else(derived)
     }
 
     /// The newest generation.

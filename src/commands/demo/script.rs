@@ -21,8 +21,8 @@ use crate::commands::demo::broker::{self, Broker, BrokerError, TopicSpec};
 use crate::read::capture::{CaptureError, CaptureReader};
 use crate::run::clock;
 
-/// The longest silence that is kept: one that a person can bear, and longer than the
-/// pauses inside a rebalance.
+/// The longest silence that is kept, besides a session: one that a person can bear, and longer
+/// than the pauses inside a rebalance.
 const SILENCE_MS_MAX: i64 = 2_000;
 
 /// Partitions of the offsets topic that are tried to find the one that was recorded.
@@ -198,8 +198,9 @@ fn scenes(inputs: Vec<Input>) -> Vec<Scene> {
         let at_ms = before.map_or(0, |(recorded, served_ms)| {
             let silence_ms = input.at.since_ms(recorded).max(0);
             // What shows is what is so before this record.
-            let kept_ms = if silence_ms > SILENCE_MS_MAX && !something_shows(&engine) {
-                SILENCE_MS_MAX
+            let kept_max = SILENCE_MS_MAX.saturating_add(session_ms_max(&engine));
+            let kept_ms = if silence_ms > kept_max && !something_shows(&engine) {
+                kept_max
             } else {
                 silence_ms
             };
@@ -218,6 +219,16 @@ fn scenes(inputs: Vec<Input>) -> Vec<Scene> {
         });
     }
     scenes
+}
+
+/// The longest session of the members: how long somebody was silent says how it left.
+fn session_ms_max(engine: &Engine) -> i64 {
+    let group = engine.answers().group;
+    let members = group.map(|group| group.members).unwrap_or_default();
+    let sessions = members
+        .iter()
+        .filter_map(|member| member.session_timeout_ms);
+    sessions.max().map_or(0, i64::from)
 }
 
 /// Whether time itself can be seen in a metric.

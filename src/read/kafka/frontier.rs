@@ -95,6 +95,8 @@ struct Partition {
     end: Option<i64>,
     /// Since when nothing came.
     since: Instant,
+    /// When the newest record came.
+    read_at: Option<Instant>,
     proof: Option<Proof>,
     /// When an answer said first that the log is shorter than what was read.
     shorter: Option<Instant>,
@@ -162,6 +164,7 @@ impl Frontier {
         let part = self.partition(partition)?;
         part.next = part.next.max(next);
         part.since = now;
+        part.read_at = Some(now);
         if let Some(proof) = &mut part.proof {
             proof.first_answer = None;
         }
@@ -174,6 +177,10 @@ impl Frontier {
     /// An end was answered.
     pub(super) fn answered(&mut self, answer: Answer) -> Option<Step> {
         let part = self.partition(answer.partition)?;
+        // What was read after the question was sent may have been written after it, too.
+        if answer.end < part.next && part.read_at.is_some_and(|read| read >= answer.asked) {
+            return None;
+        }
         if answer.end < part.next {
             let since = *part.shorter.get_or_insert(answer.answered);
             let partition = part.id;
@@ -306,6 +313,7 @@ impl Partition {
             told,
             end: None,
             since: now,
+            read_at: None,
             proof: None,
             shorter: None,
             shorter_asked: false,

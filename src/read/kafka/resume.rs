@@ -6,7 +6,30 @@ mod tests;
 
 use std::collections::BTreeMap;
 
+use evenkeel_core::facts::input::Topic;
+use serde::{Deserialize, Serialize};
+
 use super::frontier::Progress;
+
+/// How far another process read the topics of a group: where this one goes on.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ReadTo {
+    /// Each topic that it began to read.
+    pub topics: BTreeMap<Topic, TopicReadTo>,
+    /// The number that its next new content of a configuration would have got.
+    pub contents: u32,
+}
+
+/// How far one topic was read.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TopicReadTo {
+    /// Partition and the offset below which everything was read.
+    pub positions: Vec<(i32, i64)>,
+    /// Partition and leader epoch of the last record that was passed on.
+    pub epochs: Vec<(i32, i32)>,
+    /// Which topic it was.
+    pub identity: Identity,
+}
 
 /// Where a partition begins and ends now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,6 +50,8 @@ pub(super) struct Saved {
     pub(super) identity: Identity,
     /// What went wrong since.
     pub(super) trouble: PastTrouble,
+    /// Whether another process read it, so that where reading goes on has to be said.
+    pub(super) is_inherited: bool,
 }
 
 /// Signs that a topic may have been replaced.
@@ -41,10 +66,12 @@ pub(super) struct PastTrouble {
 }
 
 /// What tells a topic from another one of the same name.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Identity {
-    pub(super) cluster_id: Option<String>,
-    pub(super) topic_id: Option<[i64; 2]>,
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Identity {
+    /// Kafka's id of the cluster, where the broker told it.
+    pub cluster_id: Option<String>,
+    /// Kafka's id of the topic, where the broker told it (KIP-516).
+    pub topic_id: Option<[i64; 2]>,
 }
 
 /// How to go on with a partition.
@@ -92,6 +119,20 @@ pub(super) fn resume(saved: &Saved, now: &Identity, bounds: &[Bounds]) -> Vec<Re
 // === impl Saved ===
 
 impl Saved {
+    /// Goes on where another process was.
+    pub(super) fn inherit(read_to: &TopicReadTo) -> Self {
+        let positions = read_to.positions.iter();
+        let positions = positions.map(|&(partition, next)| Progress::begin(partition, next));
+        let mut saved = Self {
+            epochs: read_to.epochs.iter().copied().collect(),
+            identity: read_to.identity.clone(),
+            is_inherited: true,
+            ..Self::default()
+        };
+        saved.keep(positions);
+        saved
+    }
+
     /// Remembers how far all partitions are, in place of what was known before.
     pub(super) fn keep(&mut self, progress: impl IntoIterator<Item = Progress>) {
         let by_partition = progress.into_iter().map(|part| (part.partition, part));
@@ -105,6 +146,12 @@ impl Identity {
     /// Surely another topic.
     pub(super) fn is_other(&self, now: &Self) -> bool {
         differ(&self.cluster_id, &now.cluster_id) || differ(&self.topic_id, &now.topic_id)
+    }
+
+    /// Whether it cannot be told that this is the cluster of what was read before, though
+    /// that is known of what was.
+    pub(super) fn is_untold(&self, now: &Self) -> bool {
+        self.cluster_id.is_some() && now.cluster_id.is_none()
     }
 
     /// Surely the same topic; old brokers give no ids, then nobody knows.

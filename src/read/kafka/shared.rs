@@ -14,6 +14,7 @@ use super::ReadSettings;
 use super::client::Client;
 use super::emit::{Emitter, Stopped, TopicAccess};
 use super::frontier::Answer;
+use super::resume::Identity;
 use super::session::{Again, Description, Session};
 use crate::read::connection::Connection;
 use crate::read::mask::NameMask;
@@ -45,6 +46,8 @@ pub(super) struct Shared {
     contents: Mutex<Contents>,
     /// Replaces connector names, where they are to be hidden.
     mask: Option<NameMask>,
+    /// Which topic the present client reads, or the last one that began to.
+    identity: Mutex<Identity>,
 }
 
 #[derive(Debug, Default)]
@@ -75,7 +78,13 @@ fn random_key() -> [u8; 16] {
 // === impl Shared ===
 
 impl Shared {
-    pub(super) fn new(topic: Topic, settings: &ReadSettings, emitter: &Arc<Emitter>) -> Self {
+    /// Contents of configurations are numbered from `contents` on.
+    pub(super) fn new(
+        topic: Topic,
+        settings: &ReadSettings,
+        emitter: &Arc<Emitter>,
+        contents: u32,
+    ) -> Self {
         Self {
             topic,
             name: settings.topic_name(topic).to_owned(),
@@ -89,9 +98,28 @@ impl Shared {
             is_changed: AtomicBool::new(false),
             connection: Mutex::new(Arc::new(settings.connection.clone())),
             is_reconnecting: AtomicBool::new(false),
-            contents: Mutex::new(Contents::new(random_key(), 0)),
+            contents: Mutex::new(Contents::new(random_key(), contents)),
             mask: settings.mask.clone(),
+            identity: Mutex::default(),
         }
+    }
+
+    /// Reading of this topic begins, or goes on: said before any input of it.
+    pub(super) fn set_identity(&self, identity: &Identity) {
+        let mut place = self.identity.lock().unwrap_or_else(PoisonError::into_inner);
+        place.clone_from(identity);
+    }
+
+    /// Which topic is read.
+    pub(super) fn identity(&self) -> Identity {
+        let place = self.identity.lock().unwrap_or_else(PoisonError::into_inner);
+        place.clone()
+    }
+
+    /// The number that the next new content of a configuration gets.
+    pub(super) fn next_content(&self) -> u32 {
+        let contents = self.contents.lock().unwrap_or_else(PoisonError::into_inner);
+        contents.next_ordinal()
     }
 
     /// The present client is to be replaced by one that reaches the cluster so.

@@ -1,6 +1,7 @@
 //! The reader against the embedded broker, which fails on demand: what the tests share.
 
 mod faults;
+mod inherited;
 mod masked;
 mod replaced;
 mod searching;

@@ -10,7 +10,7 @@ use evenkeel_core::facts::partition::group_partition;
 use super::client::{self, Client};
 use super::emit::Stopped;
 use super::frontier::{Frontier, Progress};
-use super::resume::{Bounds, PastTrouble, Resume, Saved, resume};
+use super::resume::{Bounds, PastTrouble, Resume, Saved, TopicReadTo, resume};
 use super::search::{Limits, search};
 use super::session::{Again, Description, Halt, Session, describe};
 use super::shared::Shared;
@@ -32,6 +32,8 @@ pub(super) struct TopicReader {
     shared: Arc<Shared>,
     watched: Arc<Watched>,
     limits: Limits,
+    /// How far another process read it.
+    read_to: Option<TopicReadTo>,
 }
 
 // === impl TopicReader ===
@@ -42,18 +44,21 @@ impl TopicReader {
         shared: &Arc<Shared>,
         watched: &Arc<Watched>,
         limits: Limits,
+        read_to: Option<TopicReadTo>,
     ) -> Self {
         Self {
             settings: Arc::clone(settings),
             shared: Arc::clone(shared),
             watched: Arc::clone(watched),
             limits,
+            read_to,
         }
     }
 
     pub(super) fn run(self) {
         let emitter = &self.shared.emitter;
-        let mut saved = Saved::default();
+        let inherited = self.read_to.as_ref().map(Saved::inherit);
+        let mut saved = inherited.unwrap_or_default();
         let mut wait = RETRY_MIN;
         loop {
             let began = Instant::now();
@@ -108,9 +113,17 @@ impl TopicReader {
                 .collect(),
             Topic::Config | Topic::Status => (0..description.partitions).collect(),
         };
+        if saved.is_inherited && saved.identity.is_untold(&description.identity) {
+            // What another cluster's topic held must not be taken for this one's.
+            return Err(Halt::Again(Again::Failed));
+        }
         let session = Session::new(client, shared, description, partitions);
         let bounds = self.bounds(&session)?;
         let plan = resume(saved, &session.description.identity, &bounds);
+        shared.set_identity(&session.description.identity);
+        if std::mem::take(&mut saved.is_inherited) {
+            self.send_continued(&bounds, &plan)?;
+        }
         let positions = match shared.topic {
             Topic::Offsets => self.begin_offsets(&session, &bounds, &plan)?,
             Topic::Config | Topic::Status => self.begin(&session, &bounds, &plan)?,
@@ -242,6 +255,17 @@ impl TopicReader {
             }
         };
         Ok(vec![progress])
+    }
+
+    /// Says where reading goes on of what another process read: what lies between there and
+    /// the end was written while nobody watched.
+    fn send_continued(&self, bounds: &[Bounds], plan: &[Resume]) -> Result<(), Stopped> {
+        for (bounds, plan) in bounds.iter().zip(plan) {
+            if let Resume::Continue(progress) = plan {
+                self.send_start(bounds, progress.next, false)?;
+            }
+        }
+        Ok(())
     }
 
     fn send_start(&self, bounds: &Bounds, offset: i64, anew: bool) -> Result<(), Stopped> {

@@ -1,6 +1,7 @@
 //! `/api/v1/episodes`: the episodes that are remembered, newest first, narrowed by what the
 //! query asks for. What it asks for and is not understood is an error, all of it at once.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use evenkeel_core::answers::{Answers, Cause, EpisodeAnswer};
@@ -13,6 +14,9 @@ use crate::show::view::Published;
 
 /// The names that a query may have.
 const NAMES: [&str; 6] = ["group", "since", "until", "cause", "worker", "connector"];
+
+/// The least that is taken for an instant: 1973.
+const INSTANT_MS_MIN: i64 = 100_000_000_000;
 
 #[derive(Debug, Serialize)]
 struct Episodes<'a> {
@@ -93,7 +97,18 @@ impl Wanted {
     fn read(query: &[(String, String)], now: ArrivalTime) -> Result<Self, Vec<String>> {
         let mut wanted = Self::default();
         let mut errors = Vec::new();
+        let mut seen = BTreeSet::new();
         for (name, value) in query {
+            if name != "cause" && !seen.insert(name.as_str()) {
+                errors.push(format!(
+                    "{name}: asked for more than once; only cause may be"
+                ));
+                continue;
+            }
+            if value.is_empty() && NAMES.contains(&name.as_str()) {
+                errors.push(format!("{name}: nothing is asked for"));
+                continue;
+            }
             match name.as_str() {
                 "group" => wanted.group = Some(value.clone()),
                 "worker" => wanted.worker = Some(value.clone()),
@@ -189,10 +204,12 @@ fn is_of_connector(cause: Cause) -> bool {
 /// Milliseconds since 1970, or a time ago.
 fn instant(text: &str, now: ArrivalTime) -> Option<EventTime> {
     if let Ok(ms) = text.parse::<i64>() {
-        return Some(EventTime(ms));
+        // A number that small is a duration whose unit was forgotten.
+        return (ms >= INSTANT_MS_MIN).then_some(EventTime(ms));
     }
     let unit = text.chars().next_back()?;
-    let number = text.strip_suffix(unit)?.parse::<i64>().ok()?;
+    let number = text.strip_suffix(unit)?.parse::<u32>().ok()?;
+    let number = i64::from(number);
     let unit_ms = match unit {
         's' => 1_000,
         'm' => 60_000,

@@ -17,7 +17,8 @@ edit. Every metric that evenkeel exposes is here, and nothing else.
   config or status topic that may not be read at all is done without: what needs it is
   absent, `evenkeel_trust` is 0. Series about the **agent** stay, and say why.
 - Counters count what ends while the agent watches. A restart begins at zero, as
-  `rate` and `increase` expect; history that is read at start never makes them jump.
+  `rate` and `increase` expect, or, with `state.dir`, where the one before was
+  ([restarts.md](restarts.md)); history that is read at start never makes them jump.
 - Several sidecars of one cluster expose the same group series: take
   `max without (instance, pod)` of them.
 - Scrape as Prometheus text 0.0.4 or OpenMetrics 1.0.0. An *info* is always 1, its

@@ -172,6 +172,15 @@ fn an_incident_in_numbers() {
         &["worker=worker-b:8083 -90000 ms"],
     );
     check(
+        "evenkeel_pattern_info",
+        &["pattern=flapping,subject=worker-d:8083 1"],
+    );
+    check("evenkeel_imbalance", &["kind=connector 0", "kind=task 1"]);
+    check(
+        "evenkeel_survivor_assignments",
+        &["kind=connector,scope=worker 1", "kind=task,scope=worker 2"],
+    );
+    check(
         "evenkeel_departed_workers",
         &[
             "how=crashed 1",

@@ -8,9 +8,9 @@ use evenkeel_core::facts::ids::Protocol;
 use evenkeel_core::facts::input::Topic;
 use evenkeel_core::facts::time::{ArrivalTime, EventTime};
 
-use super::episodes;
 use super::html::{Html, text};
 use super::time::{instant, span};
+use super::{derived, episodes};
 use crate::show::api;
 use crate::show::health::{Health, health};
 use crate::show::view::AgentStats;
@@ -65,11 +65,12 @@ fn badges(out: &mut Html, answers: &Answers, health: &Health) {
         let state = answers.state.unwrap_or(group.state);
         badge(class, state.label());
     }
-    if !answers.without_owner().is_empty() {
-        badge(
-            "warn",
-            &format!("{} without an owner", answers.without_owner().len()),
-        );
+    if let Some((class, words)) = derived::badge(answers) {
+        badge(class, words);
+    }
+    let unowned = answers.without_owner().len();
+    if unowned > 0 {
+        badge("warn", &format!("{unowned} without an owner"));
     }
     if !health.trusted {
         badge("warn", "incomplete");
@@ -136,6 +137,7 @@ fn facts(out: &mut Html, answers: &Answers, group: &GroupAnswer, now: ArrivalTim
         let count = configured.connectors.len();
         list.push(("connectors", format!("{count} + {tasks} tasks")));
     }
+    list.extend(derived::facts(answers));
     out.raw("<dl>");
     for (name, value) in list {
         out.raw("<div>");
@@ -144,6 +146,7 @@ fn facts(out: &mut Html, answers: &Answers, group: &GroupAnswer, now: ArrivalTim
         out.raw("</div>");
     }
     out.raw("</dl>\n");
+    derived::line(out, answers);
     if let Some(workers) = &group.downgraded {
         let who = if workers.is_empty() {
             String::new()

@@ -16,9 +16,12 @@ fn an_incident_on_the_page() {
     let page = page(vec![incident()]);
     for expected in [
         "<title>connect-orders · evenkeel</title>",
-        "<h2>connect-orders</h2><span class=\"badge good\">stable</span><span class=\"badge warn\">4 without an owner</span>",
+        "<h2>connect-orders</h2><span class=\"badge good\">stable</span><span class=\"badge warn\">flapping</span><span class=\"badge warn\">4 without an owner</span>",
         "<dt>generation</dt><dd>8</dd>",
         "<dt>last rebalance</dt><dd>9 s ago</dd>",
+        "<dt>pattern</dt><dd>flapping</dd>",
+        "<dt>above the best split</dt><dd>0 connectors · 1 tasks</dd>",
+        "Pattern flapping: worker-d:8083 left 3 times in the last 30 minutes: crashed, crashed, crashed.",
         "<dt>leader</dt><dd>worker-a:8083</dd>",
         "Without an owner: 4",
         "The scheduled delay ends in 4 min 50 s (2023-11-14 22:19:50 UTC). Reason: lost.",

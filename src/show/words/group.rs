@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use evenkeel_core::answers::{Answers, UnassignedReason};
+use evenkeel_core::answers::{Answers, Pattern, UnassignedReason};
 use evenkeel_core::facts::time::ArrivalTime;
 use tracing::{info, warn};
 
@@ -16,6 +16,7 @@ pub(super) struct Told {
     generation: Option<(u32, Option<i32>)>,
     generation_at: Option<ArrivalTime>,
     unowned: BTreeMap<UnassignedReason, usize>,
+    pattern: Option<Pattern>,
 }
 
 // === impl Told ===
@@ -26,6 +27,30 @@ impl Told {
     pub(super) fn say(&mut self, group: &Arc<str>, answers: &Answers) {
         self.say_generation(group, answers);
         self.say_unowned(group, answers);
+        self.say_pattern(group, answers);
+    }
+
+    /// Every group is quiet at first: that is no news.
+    fn say_pattern(&mut self, group: &Arc<str>, answers: &Answers) {
+        let Some(now) = &answers.pattern else {
+            return;
+        };
+        let before = self.pattern.replace(now.pattern);
+        if before.unwrap_or(Pattern::Quiet) == now.pattern {
+            return;
+        }
+        let pattern = now.pattern.label();
+        let before = before.map_or("", Pattern::label);
+        let subject = now.subjects.first().map_or("", |subject| subject);
+        let evidence = &now.evidence;
+        match now.pattern {
+            Pattern::Loop | Pattern::Storm | Pattern::Flapping | Pattern::Churn => {
+                warn!(%group, pattern, before, subject, evidence, "pattern");
+            }
+            Pattern::Rollout | Pattern::Quiet => {
+                info!(%group, pattern, before, subject, evidence, "pattern");
+            }
+        }
     }
 
     fn say_generation(&mut self, group: &Arc<str>, answers: &Answers) {

@@ -6,7 +6,7 @@ use super::*;
 use crate::config::LogLevel;
 use crate::show::log::REPEAT_MS_MIN;
 use crate::show::log::tests::lines;
-use crate::show::sample::{NOW, incident};
+use crate::show::sample::{NOW, calm, incident};
 
 /// The lines for these answers, one after the other, without who says them.
 fn said(answers: &[Answers]) -> Vec<String> {
@@ -37,6 +37,7 @@ fn what_the_group_does_is_told_once() {
     let mut owned = incident();
     owned.unassigned = Some(Vec::new());
     owned.deadline = None;
+    owned.pattern = calm(Vec::new()).pattern;
     let lines = lines(LogLevel::Info, || {
         for answers in [incident(), incident(), owned] {
             words.answers(&group, &answers);
@@ -52,7 +53,9 @@ fn what_the_group_does_is_told_once() {
         [
             "generation group=connect-orders generation=8 state=\"stable\" members=3 leader=\"worker-a:8083\" protocol=\"sessioned\" assigned=0 revoked=0",
             "work without an owner group=connect-orders reason=\"lost\" count=3 delay_left_ms=290250",
+            "pattern group=connect-orders pattern=\"flapping\" before=\"\" subject=\"worker-d:8083\" evidence=\"worker-d:8083 left 3 times in the last 30 minutes: crashed, crashed, crashed\"",
             "all work has an owner again, or is on its way to one group=connect-orders",
+            "pattern group=connect-orders pattern=\"quiet\" before=\"flapping\" subject=\"\" evidence=\"\"",
         ]
     );
 }

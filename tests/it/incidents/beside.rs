@@ -69,6 +69,11 @@ fn member_bytes(
 
 impl Cluster {
     pub(super) async fn start(groups: &[&str]) -> Self {
+        Self::start_as("incidents", groups).await
+    }
+
+    /// A cluster with this id.
+    pub(super) async fn start_as(id: &str, groups: &[&str]) -> Self {
         let mut specs = vec![TopicSpec {
             name: OFFSETS.to_owned(),
             partitions: OFFSETS_PARTITIONS,
@@ -83,7 +88,7 @@ impl Cluster {
         }
         let listen = "127.0.0.1:0".parse().unwrap();
         Self {
-            broker: Broker::start(listen, "incidents", &specs).await.unwrap(),
+            broker: Broker::start(listen, id, &specs).await.unwrap(),
             groups: groups.iter().map(|group| (*group).to_owned()).collect(),
         }
     }

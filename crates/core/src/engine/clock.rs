@@ -27,6 +27,10 @@ pub(super) struct Clock {
     pub(super) coordinator_moved: bool,
     /// When reading of the offsets topic began.
     pub(super) watched_since: Option<EventTime>,
+    /// The first group record that was written since then, as it dates itself.
+    live_from: Option<EventTime>,
+    /// From when to when the process before this one watched, where its state was taken up.
+    watched_before: Option<(EventTime, EventTime)>,
     /// How far each topic was proven to be read when rounds were last looked at.
     pub(super) proven: [Option<ArrivalTime>; 3],
 }
@@ -44,6 +48,10 @@ impl Clock {
         // A clock that was set back is another clock, too.
         let back_ms = self.recorded.map_or(0, |last| last.since_ms(recorded));
         self.recorded = Some(recorded);
+        if let Some((_, until)) = &mut self.watched_before {
+            // Not read before the absence, however early it was written.
+            *until = recorded.plus_ms(-1).min(*until);
+        }
         let other = leader_epoch.is_some() && leader_epoch != self.leader_epoch;
         self.coordinator_moved = other && self.leader_epoch.is_some();
         if other || back_ms > TIMER_SLACK_MS {
@@ -58,12 +66,55 @@ impl Clock {
                 .map_or(delay_ms, |least| least.min(delay_ms)),
         );
         if live {
+            self.live_from = self.live_from.or(Some(recorded));
             let least = self
                 .delay_live_ms_min
                 .map_or(delay_ms, |least| least.min(delay_ms));
             self.delay_live_ms_min = Some(least);
         }
         self.event = self.event.max(Some(recorded));
+    }
+
+    /// Goes on after an absence, at `now`; `from` is since when all that happened was watched.
+    /// Delays were measured with another process's clock, perhaps on another machine: time
+    /// goes on from where it stood, so that it passes too slowly rather than too fast.
+    pub(super) fn resume(&mut self, from: EventTime, now: ArrivalTime) {
+        self.watched_before = self.now().map(|until| (from, until));
+        self.arrived = None;
+        self.delay_live_ms_min = None;
+        self.delay_ms_min = self.event.map(|event| now.delay_after_ms(event));
+        self.watched_since = None;
+        self.live_from = None;
+        self.proven = Default::default();
+    }
+
+    /// Whether an instant lies in the time that an agent watched: this one, or the one
+    /// before it.
+    pub(super) fn is_watched(&self, at: EventTime) -> bool {
+        if self.is_before(at) || self.live_from.is_some_and(|from| from <= at) {
+            return true;
+        }
+        // After an absence nothing is watched until reading goes on.
+        let absent = self.watched_before.is_some() && self.watched_since.is_none();
+        !absent && Some(at) > self.watches_from()
+    }
+
+    /// Whether an instant lies in the time that the agent before this one watched.
+    fn is_before(&self, at: EventTime) -> bool {
+        let before = self.watched_before;
+        before.is_some_and(|(from, until)| from < at && at <= until)
+    }
+
+    /// Whether an instant lies between the agent before this one and this one.
+    pub(super) fn was_absent(&self, at: EventTime) -> bool {
+        self.watched_before.is_some_and(|(_, until)| at > until) && !self.is_watched(at)
+    }
+
+    /// Since when the agent watches, on the coordinator's clock.
+    pub(super) fn watches_from(&self) -> Option<EventTime> {
+        let delay_ms = self.delay_live_ms_min.unwrap_or(0);
+        let since = self.watched_since?;
+        Some(since.plus_ms(delay_ms.saturating_neg()))
     }
 
     /// This moment on the coordinator's clock, as well as it is known: for what is shown,

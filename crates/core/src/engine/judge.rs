@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-use crate::answers::{Cause, Outcome};
+use crate::answers::{Cause, EpisodeOutcome, Outcome};
 use crate::engine::{Change, State};
 use crate::facts::ids::WorkItem;
 use crate::facts::input::Topic;
@@ -19,7 +19,9 @@ use crate::story::config_log::ConfigLog;
 use crate::story::departures::{Departure, Departures};
 use crate::story::downtime::Downtimes;
 use crate::story::episodes::{Closed, Episodes, LostNow, PhaseSeen, Shown};
+use crate::story::habits::Habits;
 use crate::story::losses::{Losses, Took};
+use crate::story::pattern::Patterns;
 use crate::story::rounds::Due;
 use crate::story::sign;
 use crate::story::skew::Skews;
@@ -39,8 +41,10 @@ pub(super) struct Story {
     pub(super) losses: Losses,
     pub(super) episodes: Episodes,
     pub(super) downtimes: Downtimes,
+    pub(super) patterns: Patterns,
+    pub(super) habits: Habits,
     /// What members took, until the step of that record is judged.
-    took: VecDeque<Took>,
+    pub(super) took: VecDeque<Took>,
     /// Generations that are not counted yet, oldest first.
     verdicts: VecDeque<Verdict>,
     #[serde(skip)]
@@ -72,6 +76,8 @@ impl State {
         self.story.losses.clear();
         self.story.episodes.clear();
         self.story.downtimes.clear();
+        self.story.patterns.clear();
+        self.story.habits.clear();
     }
 
     /// Judges what can be judged, and lets timers run.
@@ -91,6 +97,12 @@ impl State {
             self.judge(&step);
             judged = true;
         }
+        let story = &mut self.story;
+        let progress = &self.progress;
+        let costs = story
+            .downtimes
+            .settle(|since| progress.passed(since), story.switches);
+        self.count_costs(&costs);
         if judged && self.story.steps.is_empty() {
             self.learn_newest_starts();
         }
@@ -99,6 +111,7 @@ impl State {
             if let Some(until) = self.quiet_until() {
                 self.run_timers(until);
             }
+            self.weigh_newest();
         }
         self.count_verdicts();
     }
@@ -116,6 +129,7 @@ impl State {
         // Without this record all that was over before it was written is known to be over.
         let before = step.recorded.plus_ms(-1);
         self.run_timers(before);
+        self.weigh_before(step, outcome);
         // Where nothing is unread the timers ran before this record was there: what it tells of
         // clocks is not known to them.
         self.learn_stops(step);
@@ -148,6 +162,8 @@ impl State {
         let lost = story.losses.judge(&turn);
         let costs = story.downtimes.judge(&turn);
         let causes = causes::causes(&turn, &moves, &story.departures);
+        story.patterns.judge(&turn, &causes);
+        story.habits.judge(&turn, &moves, &story.departures);
         let show = Shown {
             statuses: &story.statuses,
             skews: &story.skews,
@@ -177,6 +193,7 @@ impl State {
         self.count_costs(&costs);
         for departed in &moves.changed {
             self.story.episodes.settle_departure(departed);
+            self.story.patterns.departed(departed);
         }
         for departed in &moves.settled {
             self.departure_settled(departed);
@@ -307,6 +324,13 @@ impl State {
         let Some(closed) = close(&mut story.episodes, &show) else {
             return;
         };
+        // Nothing more of it is to come.
+        if let (Some(EpisodeOutcome::Settled), Some(at)) =
+            (closed.answer.outcome, closed.answer.closed)
+        {
+            let habits = &mut story.habits;
+            habits.measure(&story.statuses, &story.skews, story.switches, at);
+        }
         // How a member left is not known better than this when its episode is over.
         for verdict in &mut story.verdicts {
             if verdict.cause.is_some() {
@@ -322,14 +346,12 @@ impl State {
 
     /// Whether an instant of the coordinator's clock lies in the time the agent watches.
     fn is_watched(&self, at: Option<EventTime>) -> bool {
-        let delay_ms = self.clock.delay_live_ms_min.unwrap_or(0);
-        let since = self.clock.watched_since;
-        let since = since.map(|since| since.plus_ms(-delay_ms));
-        at > since
+        at.is_some_and(|at| self.clock.is_watched(at))
     }
 
     fn departure_settled(&mut self, departed: &Departure) {
         self.story.episodes.settle_departure(departed);
+        self.story.patterns.departed(departed);
         let cause = departed.how.cause();
         for verdict in &mut self.story.verdicts {
             if let Some(causes) = &mut verdict.causes {
@@ -348,6 +370,7 @@ impl State {
     pub(super) fn story_waits(&self) -> bool {
         let waits = |since| !self.progress.passed(since);
         self.story.steps.waits_since().is_some_and(waits)
+            || self.story.downtimes.waits_since().is_some_and(waits)
             || self.story.episodes.open().is_some_and(|open| {
                 let over = open.ready_at();
                 over.is_some_and(|over| {
@@ -357,7 +380,10 @@ impl State {
     }
 
     fn count_phases(&mut self, phases: &[PhaseSeen]) {
-        for seen in phases.iter().filter(|seen| seen.live) {
+        for seen in phases {
+            if !seen.live || seen.ended.is_some_and(|at| self.clock.was_absent(at)) {
+                continue;
+            }
             self.count_phase(seen.phase, seen.lasted);
         }
     }

@@ -82,9 +82,11 @@ impl State {
             before.and_then(|before| before.leader.clone()),
             now.leader.clone(),
         );
+        let was_absent = std::mem::take(&mut stand_in.was_absent);
         stand_in.apply(now);
         stand_in.ownership.bound(&self.configured);
-        if matches!(leaders, (Some(before), Some(now)) if before != now) {
+        // A leader that changed while nobody watched is shown, and not counted.
+        if !was_absent && matches!(leaders, (Some(before), Some(now)) if before != now) {
             stand_in.leader_changes = stand_in.leader_changes.saturating_add(1);
             self.count_leader_change();
         }

@@ -10,7 +10,7 @@ use crate::answers::{
     UnassignedReason,
 };
 use crate::engine::polls::Sight;
-use crate::engine::{State, findings};
+use crate::engine::{State, balance, findings, patterns};
 use crate::facts::ids::{Kind, Names, WorkItem};
 use crate::facts::input::Topic;
 use crate::facts::observation::{Claim, GroupSnapshot, Member};
@@ -78,6 +78,9 @@ pub(super) fn answers(state: &State) -> Answers {
             .unwrap_or_default(),
         episodes: by_records.then(|| episodes(state)),
         unavailable: unavailable(state),
+        pattern: patterns::answer(state, by_records),
+        balance: balance::answer(state, sight.as_ref()),
+        habits: by_records.then(|| state.story.habits.answer(&state.names)),
         counters: state.counters.clone(),
         findings: findings::standing(state, sight.as_ref()),
     }

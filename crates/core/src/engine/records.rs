@@ -106,9 +106,14 @@ impl State {
                     recorded: record.timestamp,
                 };
                 self.configured.apply(&fact, origin);
-                self.story
-                    .config
-                    .apply(&fact, record.offset, record.timestamp);
+                let story = &mut self.story;
+                if story.config.apply(&fact, record.offset, record.timestamp) {
+                    story.patterns.wrote(record.offset);
+                }
+                if let (ConfigFact::Connector(connector, ..), Some(at)) = (&fact, record.timestamp)
+                {
+                    story.downtimes.configured(*connector, at);
+                }
                 if fact == ConfigFact::SessionKey {
                     self.protocol.prove(Protocol::Sessioned);
                 }
@@ -149,7 +154,7 @@ impl State {
                     .progress
                     .of(Topic::Status)
                     .is_live(record.partition, record.offset);
-                self.note_status(&fact, record.timestamp, live.then_some(at));
+                self.note_status(&fact, record.timestamp, live.then_some(at), at);
             }
             Err(error) => tally.undecodable(error.label()),
         }
@@ -185,7 +190,10 @@ impl State {
             Ok(true) => {}
             // The reader passes on only the group's own metadata records.
             Ok(false) => return self.tallies.offsets.unknown("key"),
-            Err(error) => return self.tallies.offsets.undecodable(error.label()),
+            Err(error) => {
+                self.group.hole = true;
+                return self.tallies.offsets.undecodable(error.label());
+            }
         }
         let live = self
             .progress

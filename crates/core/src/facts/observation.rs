@@ -277,6 +277,12 @@ impl Member {
         }
     }
 
+    /// Whether this record tells it to have the item.
+    #[must_use]
+    pub fn is_told(&self, item: WorkItem) -> bool {
+        self.told.binary_search(&item).is_ok()
+    }
+
     /// Whether this record told it to change anything.
     #[must_use]
     pub fn has_deltas(&self) -> bool {

@@ -33,7 +33,7 @@ pub struct Progress {
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct TopicProgress {
     partitions: BTreeMap<i32, PartitionProgress>,
-    /// Questions whose ends were not read up to yet, oldest first.
+    /// Questions whose ends were not read up to yet, oldest first; ends sorted by partition.
     pending: VecDeque<Ends>,
     confirmed: Option<ArrivalTime>,
     trouble: Option<Trouble>,
@@ -113,7 +113,7 @@ impl Progress {
     }
 
     /// The agent learnt where a topic ends.
-    pub fn ends(&mut self, ends: &Ends) {
+    pub fn ends(&mut self, ends: &Ends, at: ArrivalTime) {
         let topic = self.of_mut(ends.topic);
         for (partition, end) in &ends.ends {
             let place = topic.partitions.entry(*partition).or_default();
@@ -123,15 +123,34 @@ impl Progress {
             // The oldest is met first and the newest proves most: one in the middle goes.
             topic.pending.remove(ENDS_PENDING_MAX / 2);
         }
-        topic.pending.push_back(ends.clone());
+        let mut ends = Ends {
+            asked: ends.asked.min(at),
+            ..ends.clone()
+        };
+        ends.ends.sort_unstable();
+        topic.pending.push_back(ends);
         topic.confirm();
     }
 
     /// A topic became readable, or stopped being so.
-    pub fn access(&mut self, access: &Access) {
+    pub fn access(&mut self, access: &Access, at: ArrivalTime) {
         let topic = self.of_mut(access.topic);
         topic.trouble = access.trouble;
-        topic.trouble_asked = access.asked;
+        topic.trouble_asked = access.asked.map(|asked| asked.min(at));
+    }
+
+    /// Reading goes on after an absence: what is written until it does is history, and
+    /// nothing is known to be read to its end.
+    pub fn resume(&mut self) {
+        for topic in [&mut self.offsets, &mut self.config, &mut self.status] {
+            for place in topic.partitions.values_mut() {
+                place.live_from = None;
+            }
+            *topic = TopicProgress {
+                partitions: std::mem::take(&mut topic.partitions),
+                ..TopicProgress::default()
+            };
+        }
     }
 
     /// Whether nothing that was written before `since` is unread, in any topic that can
@@ -195,7 +214,8 @@ impl TopicProgress {
             self.partitions.get(partition).map_or(0, |place| place.next) >= *end
         };
         let is_named = |(partition, place): (&i32, &PartitionProgress)| {
-            place.live_from.is_none() || answer.ends.iter().any(|(named, _)| named == partition)
+            let named = |(named, _): &(i32, i64)| *named;
+            place.live_from.is_none() || answer.ends.binary_search_by_key(partition, named).is_ok()
         };
         answer.ends.iter().all(is_read) && self.partitions.iter().all(is_named)
     }

@@ -41,6 +41,8 @@ pub struct Found {
     pub subject: Option<Arc<str>>,
     /// In which generation it was found first.
     pub generation: i32,
+    /// The config record it rests on.
+    pub offset: Option<i64>,
     /// What says so.
     pub evidence: String,
     /// The departure it rests on: how that went may not be settled yet.
@@ -73,8 +75,14 @@ pub fn causes(turn: &Turn<'_>, moves: &Moves, departures: &Departures) -> Causes
 impl Found {
     /// Precedence, then what came first, then names: the order is the same wherever it is
     /// made.
-    fn rank(&self) -> (Cause, i32, Option<&str>) {
-        (self.cause, self.generation, self.subject.as_deref())
+    fn rank(&self) -> (Cause, i32, Option<i64>, Option<&str>) {
+        // Names may be masked: they come last.
+        (
+            self.cause,
+            self.generation,
+            self.offset,
+            self.subject.as_deref(),
+        )
     }
 }
 

@@ -71,11 +71,18 @@ struct Known {
 // === impl ConfigLog ===
 
 impl ConfigLog {
-    /// Takes one record.
-    pub fn apply(&mut self, fact: &ConfigFact, offset: i64, recorded: Option<EventTime>) {
+    /// Takes one record. Gives whether it is of a person who changed something: only requests
+    /// write connectors, delete them, or say what they are to do.
+    pub fn apply(&mut self, fact: &ConfigFact, offset: i64, recorded: Option<EventTime>) -> bool {
+        let mut by_person = matches!(
+            fact,
+            ConfigFact::ConnectorDeleted(_) | ConfigFact::Target(..)
+        );
         let change = match *fact {
             ConfigFact::Connector(id, content, _) => {
-                self.connector(id, content).map(|what| (id, what))
+                let (what, is_other) = self.connector(id, content);
+                by_person = is_other;
+                what.map(|what| (id, what))
             }
             ConfigFact::ConnectorDeleted(id) => {
                 let gone = self.connectors.remove(&id).filter(|known| known.exists);
@@ -114,19 +121,22 @@ impl ConfigLog {
                 what,
             });
         }
+        by_person
     }
 
-    fn connector(&mut self, id: ConnectorId, content: Option<u32>) -> Option<What> {
+    /// What changed, and whether the configuration is another one.
+    fn connector(&mut self, id: ConnectorId, content: Option<u32>) -> (Option<What>, bool) {
         let known = self.connectors.entry(id).or_default();
         let is_new = !std::mem::replace(&mut known.exists, true);
+        let is_other = is_new || content.is_none() || content != known.config;
         if is_new {
             known.root = Some(TasksRoot::Created);
-        } else if content.is_none() || content != known.config {
+        } else if is_other {
             // The same configuration again changes no tasks.
             known.root = known.root.or(Some(TasksRoot::Reconfigured));
         }
         known.config = content;
-        is_new.then_some(What::Created)
+        (is_new.then_some(What::Created), is_other)
     }
 
     fn target(&mut self, id: ConnectorId, target: TargetState) {

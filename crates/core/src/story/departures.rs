@@ -61,6 +61,8 @@ pub struct Departure {
     pub generation: i32,
     /// When that was recorded.
     pub recorded: EventTime,
+    /// When the last join phase ended in which it was.
+    pub joined: Option<EventTime>,
     /// The end of that join phase.
     pub gone_by: EventTime,
     /// When its last stop was written, on the coordinator's clock.
@@ -162,6 +164,11 @@ impl Departures {
             evidence: verdict.evidence,
             generation: turn.generation(),
             recorded: turn.step.recorded,
+            joined: turn
+                .step
+                .before
+                .as_deref()
+                .map(|before| before.join_ended.unwrap_or(before.recorded)),
             gone_by: turn.step.join_ended,
             stopped: verdict.stopped,
             session_timeout_ms: member.session_timeout_ms,
@@ -322,7 +329,12 @@ impl Departure {
         // It is missed a session after its last heartbeat. Then a join phase begins, of which
         // only the end is recorded, and which waits for the others up to their timeout.
         let since_ms = session_ms.saturating_add(waited_ms);
-        let died = (self.gone_by.plus_ms(-since_ms), self.gone_by);
+        // It was alive when it joined last.
+        let since = self
+            .gone_by
+            .minus_ms(since_ms)
+            .max(self.joined.unwrap_or(EventTime(i64::MIN)));
+        let died = (since.min(self.gone_by), self.gone_by);
         let silent = matches!(self.how, DepartureHow::Crashed);
         DepartureAnswer {
             worker: Arc::clone(&self.worker),

@@ -26,12 +26,14 @@ use serde::{Deserialize, Serialize};
 use crate::answers::{DownReason, HandoverHow};
 use crate::facts::ids::{ConnectorId, Kind, WorkItem};
 use crate::facts::observation::{RunState, Status};
-use crate::facts::time::EventTime;
-use crate::limits::{STATUS_ITEMS_MAX, STRETCHES_OVER_MAX};
+use crate::facts::time::{ArrivalTime, EventTime};
+use crate::limits::{
+    CONFIG_CHANGES_MAX, RESTARTED_BY_MS, STATUS_ITEMS_MAX, STRETCHES_OVER_MAX, TIMER_SLACK_MS,
+};
 use crate::story::switches::{StoryRule, Switches};
 
 /// Who runs what, what does not run, and why.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Downtimes {
     #[serde(with = "crate::facts::pairs")]
     lines: BTreeMap<WorkItem, Line>,
@@ -39,9 +41,14 @@ pub struct Downtimes {
     pending: BTreeSet<WorkItem>,
     /// Stretches that are over and have no reason yet, oldest first.
     over: Vec<Over>,
-    /// What the newest record that was judged told whom to stop.
+    /// When the newest status was had.
+    now: ArrivalTime,
+    /// What the newest record that was judged told whom to stop, and why.
     #[serde(with = "crate::facts::pairs")]
-    revoked: BTreeMap<WorkItem, Arc<str>>,
+    revoked: BTreeMap<WorkItem, (Arc<str>, DownReason)>,
+    /// When connectors were last configured anew.
+    #[serde(with = "crate::facts::pairs")]
+    configured: BTreeMap<ConnectorId, EventTime>,
 }
 
 /// What is known of one piece of work.
@@ -85,6 +92,8 @@ struct Over {
     stop: Wrote,
     /// Who runs it now, and since when.
     start: Wrote,
+    /// When the agent had that.
+    arrived: ArrivalTime,
 }
 
 /// Something to be counted.
@@ -103,15 +112,28 @@ pub type Costs = Vec<(Cost, bool)>;
 
 // === impl Downtimes ===
 
+impl Default for Downtimes {
+    fn default() -> Self {
+        Self {
+            lines: BTreeMap::new(),
+            pending: BTreeSet::new(),
+            over: Vec::new(),
+            now: ArrivalTime(i64::MIN),
+            revoked: BTreeMap::new(),
+            configured: BTreeMap::new(),
+        }
+    }
+}
+
 impl Downtimes {
     /// Takes a status; `at` is when it was written, on the coordinator's clock.
     pub fn wrote(
         &mut self,
         status: &Status,
-        at: EventTime,
-        live: bool,
+        (at, arrived, live): (EventTime, ArrivalTime, bool),
         switches: Switches,
     ) -> Costs {
+        self.now = arrived;
         let item = status.item;
         let mut costs = Costs::new();
         if !self.lines.contains_key(&item) && self.lines.len() >= STATUS_ITEMS_MAX {
@@ -140,7 +162,7 @@ impl Downtimes {
             RunState::Failed if switches.on(StoryRule::Downtime(1)) => {
                 self.failed(item, line, now, switches, &mut costs)
             }
-            RunState::Unassigned => self.stopped(item, line, now, switches, &mut costs),
+            RunState::Unassigned => self.stopped(item, line, now, &mut costs),
             RunState::Restarting => restarting(item, line, now, switches, &mut costs),
             RunState::Paused => self.wanted(item, line, &now, DownReason::Paused, &mut costs),
             RunState::Stopped => self.wanted(item, line, &now, DownReason::Stopped, &mut costs),
@@ -158,13 +180,68 @@ impl Downtimes {
         self.lines.insert(item, line);
     }
 
-    /// The status of an item was deleted: so is the item.
-    pub fn destroyed(&mut self, item: WorkItem, live: bool) -> Costs {
+    /// The status of an item was deleted: it is not to run any more, and a step says why.
+    pub fn destroyed(&mut self, item: WorkItem) {
         self.pending.remove(&item);
-        match self.lines.remove(&item) {
-            Some(Line::Up(_)) => vec![(Cost::Interrupted(item, DownReason::Deleted), live)],
-            Some(Line::Down(_) | Line::Off) | None => Costs::new(),
+        if let Some(Line::Up(up)) = self.lines.remove(&item) {
+            let stretch = Stretch {
+                since: up.at,
+                stop: up,
+                written: true,
+                reason: None,
+            };
+            self.put(item, Line::Down(stretch));
         }
+    }
+
+    /// A connector was configured anew: its worker restarts it, without a round.
+    pub fn configured(&mut self, connector: ConnectorId, at: EventTime) {
+        self.configured.insert(connector, at);
+        if self.configured.len() > CONFIG_CHANGES_MAX {
+            let oldest = self.configured.iter().min_by_key(|(_, at)| **at);
+            if let Some(oldest) = oldest.map(|(connector, _)| *connector) {
+                self.configured.remove(&oldest);
+            }
+        }
+    }
+
+    /// Restarts without a round have their reason once nothing that was written before they
+    /// were seen is unread.
+    pub fn settle(&mut self, passed: impl Fn(ArrivalTime) -> bool, switches: Switches) -> Costs {
+        let mut costs = Costs::new();
+        let mut over = std::mem::take(&mut self.over);
+        over.retain(|over| {
+            if !over.is_without_a_round() || !passed(over.arrived) {
+                return true;
+            }
+            over.settle(self.restarted(over, switches), over.since, &mut costs);
+            false
+        });
+        self.over = over;
+        costs
+    }
+
+    fn restarted(&self, over: &Over, switches: Switches) -> DownReason {
+        let at = self.configured.get(&over.item.connector);
+        let is_it = |at: &&EventTime| {
+            let (from, to) = (
+                over.stop.at.minus_ms(RESTARTED_BY_MS),
+                over.start.at.plus_ms(TIMER_SLACK_MS),
+            );
+            over.item.kind() == Kind::Connector && (from..=to).contains(*at)
+        };
+        if at.filter(is_it).is_some() && switches.on(StoryRule::Downtime(6)) {
+            DownReason::Reconfigured
+        } else {
+            DownReason::Restarted
+        }
+    }
+
+    /// Since when the newest restart waits for its reason.
+    #[must_use]
+    pub fn waits_since(&self) -> Option<ArrivalTime> {
+        let waiting = self.over.iter().filter(|over| over.is_without_a_round());
+        waiting.map(|over| over.arrived).max()
     }
 
     /// Somebody says that it runs.
@@ -216,11 +293,8 @@ impl Downtimes {
             since,
             stop,
             start,
+            arrived: self.now,
         };
-        // No round came between: nobody but a person, or the worker itself, restarted it.
-        if over.stop.generation == over.start.generation && over.stop.worker == over.start.worker {
-            return over.settle(DownReason::Restarted, over.since, costs);
-        }
         self.over.push(over);
         if self.over.len() > STRETCHES_OVER_MAX {
             let oldest = self.over.remove(0);
@@ -263,21 +337,17 @@ impl Downtimes {
         }
     }
 
-    fn stopped(
-        &mut self,
-        item: WorkItem,
-        line: Line,
-        now: Wrote,
-        switches: Switches,
-        costs: &mut Costs,
-    ) -> Line {
+    fn stopped(&mut self, item: WorkItem, line: Line, now: Wrote, costs: &mut Costs) -> Line {
         match line {
             Line::Up(up) if up.worker == now.worker => {
-                let told = self.revoked.get(&item) == Some(&now.worker);
-                let reason =
-                    (told && switches.on(StoryRule::Downtime(5))).then_some(DownReason::Handover);
+                let told = self.revoked.get(&item);
+                let told = told.filter(|(worker, _)| *worker == now.worker);
+                let reason = told.map(|(_, reason)| *reason);
                 if let Some(reason) = reason {
                     costs.push((Cost::Interrupted(item, reason), now.live));
+                    if reason.is_wanted() {
+                        return Line::Off;
+                    }
                 }
                 Line::Down(Stretch {
                     since: now.at,
@@ -371,12 +441,17 @@ fn restarting(
 // === impl Over ===
 
 impl Over {
+    /// No round came between: a person, or the worker itself, restarted it.
+    fn is_without_a_round(&self) -> bool {
+        self.stop.generation == self.start.generation && self.stop.worker == self.start.worker
+    }
+
     /// The reason is known: counts what it cost.
     fn settle(&self, reason: DownReason, since: Option<EventTime>, costs: &mut Costs) {
+        costs.push((Cost::Interrupted(self.item, reason), self.stop.live));
         let Some(since) = since else {
             return;
         };
-        costs.push((Cost::Interrupted(self.item, reason), self.stop.live));
         if !reason.is_wanted() {
             let ms = self.start.at.since_ms(since).max(0);
             costs.push((Cost::Ended(self.item, reason, ms), self.start.live));

@@ -198,6 +198,13 @@ impl Episodes {
         self.closed.iter()
     }
 
+    /// The config topic is another one.
+    pub fn config_anew(&mut self) {
+        if let Some(open) = &mut self.open {
+            open.awaited.config_anew();
+        }
+    }
+
     /// Forgets what is open: its log is another one.
     pub fn clear(&mut self) {
         self.open = None;

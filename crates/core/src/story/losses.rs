@@ -247,6 +247,11 @@ impl Losses {
         self.open.values().any(|loss| &*loss.member == member)
     }
 
+    /// All that is lost.
+    pub fn items(&self) -> impl Iterator<Item = WorkItem> {
+        self.open.keys().copied()
+    }
+
     /// How much is lost.
     #[must_use]
     pub fn len(&self) -> usize {

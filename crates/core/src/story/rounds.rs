@@ -27,6 +27,7 @@
 
 mod due;
 mod next;
+mod round;
 mod rules;
 
 use std::collections::VecDeque;
@@ -45,6 +46,7 @@ use crate::story::skew::Skews;
 use crate::view::statuses::Statuses;
 pub use due::Due;
 pub use next::Next;
+pub use round::Round;
 pub use rules::Rule;
 use rules::{followed_by, member_applied, rule_1_emptied, rule_2_mismatch, settle_one};
 
@@ -54,33 +56,6 @@ pub struct Rounds {
     rounds: VecDeque<Round>,
     /// How many of them have no outcome yet.
     open: usize,
-}
-
-/// One round.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Round {
-    /// Which incarnation of the group.
-    pub incarnation: u32,
-    /// What its record says; absent when it left none.
-    pub record: Option<Arc<GroupSnapshot>>,
-    /// Its number.
-    pub generation: i32,
-    /// Whether each member's next claim follows or ignores what it was told.
-    pub followed: Vec<Option<bool>>,
-    /// Whether each member of the record is in the next one too.
-    pub stayed: Vec<bool>,
-    /// Whether each member of the record is in the next one without a claim.
-    pub dropped: Vec<bool>,
-    /// What followed.
-    pub next: Option<Next>,
-    /// How it ended, and the rule that says so.
-    pub outcome: Option<(Outcome, Rule)>,
-    /// Whether its record was written while the agent watched: only then is it counted.
-    pub counts: bool,
-    /// Whether what each member was told is counted, or is not to be.
-    pub counted: Vec<bool>,
-    /// Whether its record, or what followed it, was not weighed yet.
-    fresh: bool,
 }
 
 /// What the rules look at beside the rounds themselves.
@@ -328,65 +303,36 @@ impl Rounds {
             .applied()
     }
 
+    /// The record of the newest round that is proven to be completed.
+    #[must_use]
+    pub fn newest_completed(&self) -> Option<&Arc<GroupSnapshot>> {
+        let mut newest_first = self.rounds.iter().rev();
+        let completed = newest_first.find(|round| round.applied() == Some(true));
+        completed.and_then(|round| round.record.as_ref())
+    }
+
+    /// The records of all rounds.
+    pub fn records_mut(&mut self) -> impl Iterator<Item = &mut Arc<GroupSnapshot>> {
+        self.rounds
+            .iter_mut()
+            .filter_map(|round| round.record.as_mut())
+    }
+
+    /// Goes on after an absence, at `now`: whatever is asked from now on is asked after all
+    /// that was had before, whatever the clock said then.
+    pub fn resume(&mut self, now: ArrivalTime) {
+        for next in self
+            .rounds
+            .iter_mut()
+            .filter_map(|round| round.next.as_mut())
+        {
+            next.arrived = next.arrived.min(now);
+        }
+    }
+
     /// The rounds kept, oldest first.
     pub fn shown(&self) -> impl Iterator<Item = &Round> {
         let skip = self.rounds.len().saturating_sub(ROUNDS_SHOWN_MAX);
         self.rounds.iter().skip(skip)
-    }
-}
-
-// === impl Round ===
-
-impl Round {
-    /// A round of this incarnation, about which nothing is known yet.
-    #[must_use]
-    pub fn of(incarnation: u32) -> Self {
-        Self {
-            incarnation,
-            record: None,
-            generation: 0,
-            followed: Vec::new(),
-            stayed: Vec::new(),
-            dropped: Vec::new(),
-            next: None,
-            outcome: None,
-            counts: false,
-            counted: Vec::new(),
-            fresh: false,
-        }
-    }
-
-    /// Whether it was completed, and of some of its members it is not yet said whether
-    /// they did what they were told.
-    fn waits_for_members(&self) -> bool {
-        matches!(self.outcome, Some((Outcome::Completed, _))) && self.counted.contains(&false)
-    }
-
-    /// The members of the record.
-    #[must_use]
-    pub fn members(&self) -> &[Arc<Member>] {
-        self.record
-            .as_deref()
-            .map(|record| record.members.as_slice())
-            .unwrap_or_default()
-    }
-
-    /// Whether the record was applied; `None` until that is settled, or when it is unknown.
-    #[must_use]
-    pub fn applied(&self) -> Option<bool> {
-        match self.outcome?.0 {
-            Outcome::Completed => Some(true),
-            Outcome::Aborted => Some(false),
-            Outcome::Mismatch | Outcome::Emptied | Outcome::Unknown => None,
-        }
-    }
-
-    /// Those of its members that are in the next record too.
-    pub fn stayers(&self) -> impl Iterator<Item = &Arc<Member>> {
-        self.members()
-            .iter()
-            .zip(&self.stayed)
-            .filter(|(_, stayed)| **stayed)
-            .map(|(m, _)| m)
     }
 }

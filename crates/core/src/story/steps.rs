@@ -146,6 +146,20 @@ impl Steps {
         self.taken
     }
 
+    /// The records of all that wait, and of the last that was taken.
+    pub fn records_mut(&mut self) -> impl Iterator<Item = &mut Arc<GroupSnapshot>> {
+        let waiting = self.waiting.iter_mut().filter_map(|step| step.now.as_mut());
+        waiting.chain(&mut self.before)
+    }
+
+    /// Goes on after an absence, at `now`: whatever is asked from now on is asked after all
+    /// that was had before, whatever the clock said then.
+    pub fn resume(&mut self, now: ArrivalTime) {
+        for step in &mut self.waiting {
+            step.arrived = step.arrived.min(now);
+        }
+    }
+
     /// Since when the newest of them waits.
     #[must_use]
     pub fn waits_since(&self) -> Option<ArrivalTime> {

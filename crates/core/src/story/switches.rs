@@ -20,6 +20,12 @@ pub enum StoryRule {
     Phase(u8),
     /// Of downtime (D10) and hand-overs (D11), by number.
     Downtime(u8),
+    /// Of balance (D15), by number.
+    Balance(u8),
+    /// Of patterns (D13), by number.
+    Pattern(u8),
+    /// Of habits (D16), by number.
+    Habit(u8),
 }
 
 /// Which rules are switched off: none, outside of tests.
@@ -40,6 +46,9 @@ impl StoryRule {
         let episodes = (1..=9).map(Self::Episode);
         let phases = (1..=4).map(Self::Phase);
         let downtimes = (1..=9).map(Self::Downtime);
+        let balance = (1..=3).map(Self::Balance);
+        let patterns = (1..=6).map(Self::Pattern);
+        let habits = (1..=4).map(Self::Habit);
         departures
             .chain(successors)
             .chain(losses)
@@ -47,6 +56,9 @@ impl StoryRule {
             .chain(episodes)
             .chain(phases)
             .chain(downtimes)
+            .chain(balance)
+            .chain(patterns)
+            .chain(habits)
     }
 }
 

@@ -76,6 +76,8 @@ pub struct StandIn {
     began: Option<ArrivalTime>,
     /// When the records were last proven to be read to their end, where any were.
     known_at: Option<ArrivalTime>,
+    /// Whether nobody watched between the last description and the next.
+    pub was_absent: bool,
 }
 
 // === impl PolledView ===
@@ -165,6 +167,21 @@ impl PolledView {
     #[must_use]
     pub fn trouble(&self) -> Option<Trouble> {
         self.trouble
+    }
+
+    /// Goes on after an absence, at `now`: nothing was answered yet, and what stands in for
+    /// the records does so until they are read.
+    pub fn resume(&mut self, now: ArrivalTime) {
+        let mut stand_in = self.stand_in.take();
+        if let Some(stand_in) = &mut stand_in {
+            stand_in.began = stand_in.began.min(Some(now));
+            stand_in.known_at = None;
+            stand_in.was_absent = true;
+        }
+        *self = Self {
+            stand_in,
+            ..Self::default()
+        };
     }
 
     /// What stands in for the records.

@@ -233,6 +233,67 @@ fn config_topic_created_anew() {
     assert!(answers.findings.iter().any(|f| f.finding == "topic_anew"));
 }
 
+/// A connector that was new when the config topic was found to be another one is waited for
+/// no longer: what said that it is new is gone.
+#[test]
+fn nobody_waits_for_a_connector_of_a_topic_that_is_gone() {
+    let mut engine = Engine::new();
+    feed(
+        &mut engine,
+        "0.1 ends
+         0.5 group 1 sessioned a off=0 | a: claim=none
+         0.6 ends
+         1.0 config connector foo
+         1.1 group 2 sessioned a off=1 | a: claim=- add=foo
+         1.2 status foo RUNNING a 2
+         1.3 ends",
+    );
+    let open = |engine: &Engine| engine.answers().episodes.unwrap().open.is_some();
+    assert!(open(&engine), "its tasks are waited for");
+    let start = Start {
+        topic: Topic::Config,
+        partition: 0,
+        offset: 0,
+        end: 0,
+        anew: true,
+    };
+    engine.apply(&input(1_500, InputKind::Start(start)));
+    for topic in Topic::ALL {
+        let end = match topic {
+            Topic::Offsets => 2,
+            Topic::Config => 0,
+            Topic::Status => 1,
+        };
+        engine.apply(&ends(topic, 2_000, 2_010, &[(0, end)]));
+    }
+    assert!(!open(&engine));
+}
+
+/// An answer says that it was asked after it was had: it proves nothing of what came between.
+#[test]
+fn no_question_is_sent_after_its_answer() {
+    let mut engine = Engine::new();
+    feed(&mut engine, OPEN);
+    for topic in Topic::ALL {
+        let end = if topic == Topic::Offsets { 2 } else { 0 };
+        engine.apply(&ends(topic, 3_600_000, 3_110, &[(0, end)]));
+    }
+    feed_at(&mut engine, 5_000);
+    assert!(
+        engine.wants_ends(),
+        "the third record is not proven to be all"
+    );
+}
+
+/// A third record, read later.
+fn feed_at(engine: &mut Engine, at_ms: i64) {
+    let scenario = format!("{OPEN}\n{} group 3 default a | a: add=foo", at_ms / 1_000);
+    let third = inputs(&scenario).into_iter().last();
+    if let Some(Step::Input(input)) = third {
+        engine.apply(&input);
+    }
+}
+
 /// Group answers are withdrawn 30 s after an input stops being confirmed current, and
 /// come back; nothing is counted twice although all is delivered again.
 #[test]

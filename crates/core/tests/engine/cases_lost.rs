@@ -305,7 +305,7 @@ fn o_50_emptied_and_formed_anew() {
            lost 2 open 0 reclaimed=2 longest 580
          episode 1-1 settled 679.8..680.5 active 0.7+ parked 0
            group_formed - from 1
-           gen 1 completed group_formed - sync 0.2 stop - start 0.5[0,0.7]
+           gen 1 completed group_formed - sync 0.2 stop - start -
            seen here of 1 start 0.5[0,0.52]
          counted group_formed.completed=1 group_emptied.emptied=1 unknown.completed=1 rebalances.group_formed=1 rebalances.group_emptied=1 rebalances.unknown=1 a.graceful=1 b.graceful=1 lost.connector.reclaimed=1 lost.task.reclaimed=1 sync=2 start=1 join.unmeasured=2",
     );

@@ -33,8 +33,8 @@ fn tasks_change() {
          23.0 ends
          30.0 config commit foo 0
          30.0 config target foo STOPPED
-         30.3 status foo-0 UNASSIGNED a 4
          31.0 group 5 sessioned a off=12 join=30.9 | a: claim=foo,foo-0 rev=foo-0
+         31.3 status foo-0 UNASSIGNED a 4
          31.8 group 6 sessioned a off=13 join=31.7 | a: claim=foo
          32.0 ends
          32.0 story",
@@ -50,15 +50,15 @@ fn tasks_change() {
            tasks_changed foo from 3 Requested changed
            revocation_followup - from 4
            gen 3 completed tasks_changed foo sync 0.1 stop 0.3[0.1,2.6] start 0.5[0.3,2.8]
-           gen 4 completed revocation_followup - sync 0.1 stop - start -
+           gen 4 unknown revocation_followup - sync 0.1 stop - start -
            seen here of 3 stop 0.3[0.1,0.32] start 0.5[0.3,0.52]
          episode 5-6 settled 30..31.8 active 1.8[0.9,1.8] parked 0
            tasks_changed foo from 5 Stopped changed
            revocation_followup - from 6
-           gen 5 completed tasks_changed foo sync 0.1 stop 0.3[0.1,1.7] start -
+           gen 5 completed tasks_changed foo sync 0.1 stop 0.3[0.1,0.7] start -
            gen 6 open revocation_followup - sync 0.1 stop - start -
            seen here of 5 stop 0.3[0.1,0.32]
-         counted group_formed.completed=1 tasks_changed.completed=3 revocation_followup.completed=1 rebalances.group_formed=1 rebalances.tasks_changed=3 sync=6 stop=3 start=3 join.unmeasured=6",
+         counted group_formed.completed=1 tasks_changed.completed=3 revocation_followup.unknown=1 rebalances.group_formed=1 rebalances.tasks_changed=3 sync=6 stop=3 start=3 join.unmeasured=6",
     );
 }
 

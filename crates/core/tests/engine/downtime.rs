@@ -20,7 +20,9 @@ fn a_worker_takes_its_share() {
          9.8 status foo-1 RUNNING b 3
          9.9 ends
          9.9 costs",
-        "",
+        "interrupted task handover 1
+         handed over task clean 1
+         foo was down handover for 0.6",
     );
 }
 
@@ -43,7 +45,9 @@ fn a_slow_stop_after_the_record_is_a_handover() {
          20.8 status foo-0 RUNNING b 3
          20.9 ends
          20.9 costs",
-        "",
+        "interrupted task handover 1
+         handed over task clean 1
+         foo was down handover for 0.8",
     );
 }
 
@@ -64,7 +68,9 @@ fn a_killed_workers_work_is_lost() {
          50.4 status foo-0 RUNNING a 3
          50.5 ends
          50.5 costs",
-        "",
+        "interrupted task lost 1
+         handed over task unclean 1
+         foo was down lost for 30.4",
     );
 }
 
@@ -83,7 +89,9 @@ fn lost_work_that_starts_before_it_is_judged() {
          20.4 status foo-0 RUNNING a 2
          20.5 ends
          20.5 costs",
-        "",
+        "interrupted task lost 1
+         handed over task unclean 1
+         foo was down lost for 0.4",
     );
 }
 
@@ -105,7 +113,9 @@ fn a_stopped_workers_work_is_lost_since_its_stop() {
          50.4 status foo-0 RUNNING a 3
          50.5 ends
          50.5 costs",
-        "",
+        "interrupted task lost 1
+         handed over task clean 1
+         foo was down lost for 31.4",
     );
 }
 
@@ -129,7 +139,9 @@ fn dropped_work() {
          30.4 status foo-0 RUNNING a 4
          30.5 ends
          30.5 costs",
-        "",
+        "interrupted connector dropped 1
+         interrupted task dropped 1
+         foo was down dropped for 10.4",
     );
 }
 
@@ -152,7 +164,9 @@ fn tasks_written_anew() {
          9.6 status foo-0 RUNNING a 2
          9.8 ends
          9.8 costs",
-        "",
+        "interrupted task reconfigured 1
+         interrupted task deleted 1
+         foo was down reconfigured for 0.5",
     );
 }
 
@@ -173,7 +187,8 @@ fn a_failed_task_is_down_until_it_runs() {
          16.0 status foo-0 RUNNING a 1
          16.1 ends
          16.1 costs",
-        "",
+        "interrupted task failed 1
+         foo was down failed for 6",
     );
 }
 
@@ -196,7 +211,8 @@ fn a_restart_by_hand() {
          12.5 status foo-1 RUNNING a 1
          12.6 ends
          12.6 costs",
-        "",
+        "interrupted task restarted 2
+         foo was down restarted for 1",
     );
 }
 
@@ -224,7 +240,10 @@ fn paused_stopped_and_deleted() {
          12.3 group 2 sessioned a off=8 | a: claim=foo,foo-0,bar,bar-0 rev=bar,bar-0
          12.4 ends
          12.4 costs",
-        "",
+        "interrupted connector paused 1
+         interrupted connector deleted 1
+         interrupted task paused 1
+         interrupted task deleted 1",
     );
 }
 
@@ -246,6 +265,83 @@ fn eager_members_stop_before_they_join() {
          9.8 status foo-0 RUNNING b 2
          9.9 ends
          9.9 costs",
-        "",
+        "interrupted connector handover 1
+         interrupted task handover 1
+         handed over task clean 1
+         foo was down handover for 0.8",
+    );
+}
+
+/// A connector that is configured anew is restarted by its worker, without a round.
+#[test]
+fn a_connector_is_configured_anew() {
+    check(
+        "0.0 config connector foo
+         0.0 config tasks foo 1
+         0.1 ends
+         1.0 group 1 sessioned a off=3 | a: claim=none add=foo,foo-0
+         1.2 status foo RUNNING a 1
+         1.3 status foo-0 RUNNING a 1
+         1.5 ends
+         10.0 config connector foo content=1
+         10.1 status foo UNASSIGNED a 1
+         10.3 status foo RUNNING a 1
+         10.5 ends
+         10.5 costs",
+        "interrupted connector reconfigured 1",
+    );
+}
+
+/// A task whose stop took too long is given up: nobody writes that it stopped.
+#[test]
+fn a_stop_that_is_given_up() {
+    check(
+        "0.0 config connector foo
+         0.0 config tasks foo 1
+         0.1 ends
+         1.0 group 1 sessioned a off=3 | a: claim=none add=foo,foo-0
+         1.2 status foo RUNNING a 1
+         1.3 status foo-0 RUNNING a 1
+         1.5 ends
+         9.0 group 2 sessioned a off=3 | a: claim=foo,foo-0 rev=foo-0 | b: claim=none
+         14.1 group 3 sessioned a off=3 | a: claim=foo | b: claim=- add=foo-0
+         14.3 status foo-0 RUNNING b 3
+         14.4 ends
+         14.4 costs",
+        "interrupted task handover 1
+         handed over task unclean 1",
+    );
+}
+
+/// A connector is stopped: its tasks are revoked, and their statuses deleted by others before
+/// their workers say that they stopped.
+#[test]
+fn a_connector_is_stopped() {
+    check(
+        "0.0 config connector foo
+         0.0 config tasks foo 3
+         0.1 ends
+         1.0 group 1 sessioned a off=5 | a: claim=none add=foo,foo-0,foo-1,foo-2
+         1.2 status foo RUNNING a 1
+         1.3 status foo-0 RUNNING a 1
+         1.3 status foo-1 RUNNING a 1
+         1.3 status foo-2 RUNNING a 1
+         1.5 ends
+         10.0 config commit foo 0
+         10.0 config target foo STOPPED
+         10.1 status foo STOPPED a 1
+         10.2 group 2 sessioned a off=6 | a: claim=foo,foo-0,foo-1,foo-2 rev=foo-0,foo-1,foo-2
+         10.3 status foo-0 UNASSIGNED a 1
+         10.4 status foo-1 gone
+         10.4 status foo-0 gone
+         10.4 ends
+         10.5 status foo-1 UNASSIGNED a 1
+         10.5 status foo-2 UNASSIGNED a 1
+         10.6 group 3 sessioned a off=7 | a: claim=foo
+         10.7 status foo-2 gone
+         10.9 ends
+         10.9 costs",
+        "interrupted connector stopped 1
+         interrupted task stopped 2",
     );
 }

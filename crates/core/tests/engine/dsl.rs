@@ -16,6 +16,7 @@
 //! 2.5  show                            print the state now
 //! 2.5  story                           print the episodes alone; nothing else is printed then
 //! 2.5  costs                           print what it cost, and what is down now; likewise
+//! 2.5  balance                         print how evenly work is spread; also: pattern, habits
 //! 3.0  access offsets denied           a topic became unreadable, or `ok`
 //! 3.1  poll stable sessioned a off=3 | a: claim=foo | ...    a description; also: poll
 //!                                      empty | dead | preparing | listed none |
@@ -34,12 +35,14 @@ mod group;
 mod poll;
 mod print;
 mod story;
+mod tell;
 
 use evenkeel_core::engine::Engine;
 use evenkeel_core::facts::input::{Ends, Input, InputKind, Record, Settings, Start, Topic};
 use evenkeel_core::facts::time::{ArrivalTime, EventTime};
 use evenkeel_core::wire::encode;
 use print::{print_answers, print_change, print_mode};
+pub(crate) use tell::told;
 
 /// Second 0 of every scenario.
 pub(crate) const BASE_MS: i64 = 1_700_000_000_000;
@@ -78,6 +81,7 @@ pub(crate) fn run_on(mut engine: Engine, scenario: &str) -> String {
                 out.clear();
                 story::print_costs(&mut out, &engine.answers());
             }
+            Step::Tell(what) => tell::print(&mut out, what, &engine.answers()),
             Step::Story => {
                 out.clear();
                 story::print_story(&mut out, &engine.answers());
@@ -96,6 +100,7 @@ pub(crate) enum Step {
     Mode,
     Story,
     Costs,
+    Tell(tell::What),
 }
 
 /// The scenario as inputs.
@@ -198,6 +203,9 @@ impl Writer {
             "mode" => vec![Step::Mode],
             "story" => vec![Step::Story],
             "costs" => vec![Step::Costs],
+            "balance" => vec![Step::Tell(tell::What::Balance)],
+            "pattern" => vec![Step::Tell(tell::What::Pattern)],
+            "habits" => vec![Step::Tell(tell::What::Habits)],
             "access" => {
                 self.hidden.retain(|topic| topic.label() != words[1]);
                 if words[2] != "ok" {

@@ -122,7 +122,7 @@ fn emptied_and_formed_again() {
            lost 2 open 0 reclaimed=2 longest 50
          episode 3-3 settled 59.8..60.5 active 0.7+ parked 0
            group_formed - from 3
-           gen 3 completed group_formed - sync 0.2 stop - start 0.5[0.3,0.7]
+           gen 3 completed group_formed - sync 0.2 stop - start -
            seen here of 3 start 0.5[0.3,0.52]
          counted group_formed.completed=2 group_emptied.emptied=1 rebalances.group_formed=2 rebalances.group_emptied=1 a.graceful=1 lost.connector.reclaimed=1 lost.task.reclaimed=1 sync=2 start=2 join.unmeasured=2",
     );

@@ -2,6 +2,7 @@
 //! nothing had happened, wherever it is cut; records delivered twice count once.
 
 use evenkeel_core::engine::{Change, Engine, State};
+use evenkeel_core::facts::input::InputKind;
 
 use crate::dsl::{Step, inputs};
 
@@ -154,4 +155,33 @@ fn polls_decide_nothing_but_the_live_state() {
         }
     }
     assert!(live_states.len() >= 5, "{live_states:?}");
+}
+
+/// Where only descriptions tell who leads, a change while nobody watched is not counted; the
+/// next one is.
+#[test]
+fn a_leader_that_changed_during_an_absence_is_not_counted() {
+    let steps = inputs(
+        "1.0 group 1 sessioned a off=4 | a: claim=none | b: claim=none | c: claim=none
+         1.1 ends
+         2.0 access offsets denied
+         3.0 poll stable sessioned a off=4 | a: claim=- | b: claim=- | c: claim=-
+         4.0 poll stable sessioned b off=4 | b: claim=- | c: claim=-
+         5.0 poll stable sessioned c off=4 | c: claim=-",
+    );
+    let run = |absent: bool| {
+        let mut engine = Engine::new();
+        for step in &steps {
+            let Step::Input(input) = step else { continue };
+            let is_second =
+                matches!(&input.kind, InputKind::Polled(_)) && input.at.0 % 10_000 == 4_000;
+            if absent && is_second {
+                let written = serde_json::to_vec(engine.state()).unwrap();
+                engine = Engine::resume(serde_json::from_slice(&written).unwrap(), input.at);
+            }
+            engine.apply(input);
+        }
+        engine.answers().counters.leader_changes
+    };
+    assert_eq!((run(false), run(true)), (2, 1));
 }

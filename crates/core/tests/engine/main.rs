@@ -1,6 +1,8 @@
 //! Derivations, as data: a scenario in, what the engine says of it out.
 #![allow(clippy::unwrap_used)]
 
+mod absences;
+mod balance;
 mod barrier;
 mod beginnings;
 mod cases;
@@ -11,14 +13,18 @@ mod cases_left;
 mod cases_lost;
 mod cases_more;
 mod cases_moved;
+mod cases_patterns;
 mod cases_why;
 mod causes;
 mod departures;
 mod downtime;
 mod dsl;
 mod episodes;
+mod habits;
 mod laws;
+mod layout;
 mod losses;
+mod patterns;
 mod polls;
 mod rounds;
 mod subtle;

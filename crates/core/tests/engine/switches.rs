@@ -18,6 +18,9 @@ fn scenarios() -> Vec<String> {
         include_str!("episodes.rs"),
         include_str!("subtle.rs"),
         include_str!("downtime.rs"),
+        include_str!("balance.rs"),
+        include_str!("patterns.rs"),
+        include_str!("habits.rs"),
     ];
     let tests = sources
         .iter()

@@ -1,10 +1,13 @@
 //! Laws: what the engine says equals what happened.
 
+mod balance;
 mod causes;
 mod departures;
 mod episodes;
+mod habits;
 mod lost;
 mod matched;
+mod patterns;
 mod phases;
 mod rounds;
 mod state;
@@ -145,6 +148,46 @@ fn lost_work_is_counted_once_as_it_ended() {
     over_seeds(60, |world| {
         let watched = watch(world, to_the_end());
         lost::ends(&Matched::of(world, &watched)?, &watched)
+    });
+}
+
+#[test]
+fn balance_is_that_of_the_group_at_rest() {
+    over_seeds(60, |world| {
+        let watched = watch(world, to_the_end());
+        balance::at_rest(world.truth(), &watched)
+    });
+}
+
+#[test]
+fn patterns_are_counted_from_what_happened() {
+    over_seeds(60, |world| {
+        let sampled = patterns::Sampled::of(world, from_the_start());
+        sampled.first_that_applies()?;
+        sampled.no_more_than_happened(world)?;
+        sampled.as_departures_are_told()
+    });
+}
+
+#[test]
+fn a_late_sidecar_sees_the_same_pattern() {
+    over_seeds(40, |world| {
+        let late = ObserverSpec {
+            start_ms: world.plan().end_ms,
+            ..from_the_start()
+        };
+        let live = patterns::Sampled::of(world, from_the_start());
+        live.agrees(&patterns::Sampled::of(world, late), world)
+    });
+}
+
+#[test]
+fn habits_are_as_long_as_it_took() {
+    over_seeds(60, |world| {
+        let watched = watch(world, to_the_end());
+        let matched = Matched::of(world, &watched)?;
+        habits::restarts(&matched, &watched)?;
+        habits::starts_and_stops(&matched, &watched)
     });
 }
 

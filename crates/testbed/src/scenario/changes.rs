@@ -122,7 +122,7 @@ fn states(stage: &mut Stage) -> anyhow::Result<()> {
 }
 
 /// Ends a step in which a connector is started again and the group does not rebalance.
-fn started_anew(
+pub(super) fn started_anew(
     stage: &mut Stage,
     step: &str,
     (name, before): (&str, &TruthLog),

@@ -22,6 +22,11 @@ pub(super) fn returning() -> anyhow::Result<ClusterSpec> {
     Ok(group_of(3, 30_000, &[]))
 }
 
+/// The same, for one who comes back again and again.
+pub(super) fn returning_soon() -> anyhow::Result<ClusterSpec> {
+    Ok(group_of(3, 20_000, &[]))
+}
+
 pub(super) fn eager() -> anyhow::Result<ClusterSpec> {
     Ok(group_of(3, DELAY_MS, &[("connect.protocol", "eager")]))
 }
@@ -156,6 +161,22 @@ pub(super) fn kill_back_inside(stage: &mut Stage) -> anyhow::Result<()> {
     stage.pause(AWAY);
     stage.cluster.start_process(&gone.name)?;
     came_back(stage, step, &gone, &gone.name)
+}
+
+/// Killed and back within the delay again and again.
+pub(super) fn flapping(stage: &mut Stage) -> anyhow::Result<()> {
+    let truth = two_connectors(stage, &[])?;
+    let name = follower(&truth)?;
+    for time in 1..=4 {
+        let gone = Leaver::of(&stage.calm()?, name.clone())?;
+        let step = format!("{name} is killed and comes back, time {time}");
+        stage.begin(&step)?;
+        stage.cluster.kill(&gone.name)?;
+        parked(stage, &step, (2, gone.generation))?;
+        stage.cluster.start_process(&gone.name)?;
+        came_back(stage, &step, &gone, &gone.name)?;
+    }
+    Ok(())
 }
 
 /// Back within the delay, under another address: what a container scheduler does.

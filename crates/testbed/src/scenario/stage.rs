@@ -52,6 +52,8 @@ pub struct Stage {
     /// The step that is being played, of a script that says what it expects.
     step: Option<expectations::OpenStep>,
     expected: Expectations,
+    /// Whether the script says of nothing why it happened: then only its steps are kept.
+    unexplained: bool,
 }
 
 impl Stage {
@@ -79,6 +81,7 @@ impl Stage {
             compared: 0,
             step: None,
             expected: Expectations::default(),
+            unexplained: false,
             releases: (
                 spec.brokers.version,
                 group_spec
@@ -215,7 +218,7 @@ impl Stage {
     /// truth; gives how much was compared.
     pub(super) fn finish(mut self) -> anyhow::Result<usize> {
         let mut truth = self.cluster.truth(&self.group.group_id)?;
-        truth.expected = std::mem::take(&mut self.expected);
+        truth.expected = self.take_expected();
         if !truth.void.is_empty() {
             bail!("the run proves nothing: {}", truth.void.join("; "));
         }

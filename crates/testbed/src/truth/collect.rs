@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::event::{TruthEvent, What};
-use super::{Expectations, TruthLog, broker_log, derive, stints, void, worker_log};
+use super::event::{self, TruthEvent, What};
+use super::{Expectations, TruthLog, broker_log, costs, derive, stints, void, worker_log};
 
 /// The log of one process, as text.
 #[derive(Clone, Debug)]
@@ -50,10 +50,21 @@ pub fn read(group_id: &str, logs: &[ProcessLog], script: &[TruthEvent]) -> Truth
     dated.sort_by_key(|(at_ms, _)| *at_ms);
     let mut events: Vec<TruthEvent> = dated.into_iter().map(|(_, event)| event).collect();
     let stints = stints::stints(&events, &worker_urls);
-    events.retain(|event| !matches!(event.what, What::StatusRead { .. }));
+    // Every worker reads the statuses of all.
+    events.retain(|event| match &event.what {
+        What::StatusRead { worker_id, .. } => worker_urls
+            .get(&event.process)
+            .is_some_and(|url| url.contains(&format!("//{worker_id}/"))),
+        _ => true,
+    });
     let workers = derive::workers_of_members(&events, &worker_urls);
     let generations = derive::generations(&events, &workers, &worker_urls);
     let void = void::reasons(&events, &workers);
+    let costs = costs::costs(&events, &generations, &|event| {
+        event::true_ms(event, &skews_ms)
+    });
+    events.retain(|event| !matches!(event.what, What::StatusRead { .. } | What::Alive { .. }));
+    without_repeats(&mut events);
     TruthLog {
         group_id: group_id.to_owned(),
         worker_urls,
@@ -63,5 +74,40 @@ pub fn read(group_id: &str, logs: &[ProcessLog], script: &[TruthEvent]) -> Truth
         generations,
         void,
         expected: Expectations::default(),
+        costs: Some(costs),
     }
+}
+
+/// A worker that is behind joins again hundreds of times a second and is told the same each
+/// time: that is kept a few times.
+fn without_repeats(events: &mut Vec<TruthEvent>) {
+    const KEPT: usize = 5;
+    let mut seen: BTreeMap<String, Vec<(What, usize)>> = BTreeMap::new();
+    events.retain(|event| {
+        if matches!(event.what, What::Stabilized { .. }) {
+            seen.clear();
+        }
+        let repeats = matches!(
+            event.what,
+            What::Rejoining
+                | What::Joined { .. }
+                | What::Received { .. }
+                | What::Applied { .. }
+                | What::ConfigAhead { .. }
+        );
+        if !repeats {
+            return true;
+        }
+        let seen = seen.entry(event.process.clone()).or_default();
+        match seen.iter_mut().find(|(what, _)| *what == event.what) {
+            Some((_, times)) => {
+                *times += 1;
+                *times <= KEPT
+            }
+            None => {
+                seen.push((event.what.clone(), 1));
+                true
+            }
+        }
+    });
 }

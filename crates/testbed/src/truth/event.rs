@@ -1,5 +1,7 @@
 //! What a log line, an answer or a step of the script says, as a typed event.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::assignment::{Assignment, Work};
@@ -69,6 +71,8 @@ pub enum Step {
     /// The worker gave up waiting and cancelled.
     StopTimedOut,
     Failed,
+    /// The worker did not even begin: it runs the same already, for example.
+    StartRefused,
 }
 
 /// What the leader took its group for when it assigned.
@@ -178,6 +182,37 @@ pub enum What {
         /// `host:port` of who wrote it.
         worker_id: String,
     },
+    /// A task says that it runs. Only runs keep it.
+    Alive {
+        item: Item,
+    },
+    /// It read another configuration of a connector.
+    ConnectorChanged {
+        connector: String,
+    },
+    ConnectorRemoved {
+        connector: String,
+    },
+    /// It read a commit of task configurations.
+    TasksChanged {
+        tasks: Vec<String>,
+    },
+    /// It stops these of its tasks before it joins, because their configurations changed.
+    TasksStoppedToChange {
+        tasks: Vec<String>,
+    },
+    /// It stops and starts a connector and its tasks because somebody asked for it.
+    RestartPlanned {
+        connector: String,
+    },
+    RestartDone {
+        connector: String,
+    },
+    /// It sets the state that a connector and its tasks are to have.
+    TargetState {
+        connector: String,
+        state: String,
+    },
     HerderStopping,
     HerderStopped,
     Item {
@@ -201,4 +236,14 @@ pub enum What {
     },
     Statuses(Statuses),
     Jmx(JmxSample),
+}
+
+/// When an event happened by the script's clock: what a worker logged is on its own.
+pub(super) fn true_ms(event: &TruthEvent, skews_ms: &BTreeMap<String, i64>) -> i64 {
+    let by_script = matches!(
+        event.what,
+        What::Script { .. } | What::Request { .. } | What::Statuses(_) | What::Jmx(_)
+    );
+    let skew_ms = skews_ms.get(&event.process).filter(|_| !by_script);
+    event.at_ms - skew_ms.unwrap_or(&0)
 }

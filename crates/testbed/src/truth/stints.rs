@@ -95,18 +95,27 @@ fn step_of(stints: &mut Vec<Stint>, event: &TruthEvent, item: &Item, step: Step)
         });
         return;
     }
-    let newest = stints
-        .iter_mut()
-        .rfind(|stint| stint.worker == event.process && stint.item == *item);
+    let is_own = |stint: &Stint| stint.worker == event.process && stint.item == *item;
+    // One that the worker gave up waiting for may end after the next has begun.
+    let late = |stint: &Stint| {
+        let stops = stint.stop_asked_ms.is_some() && stint.stop_ended_ms.is_none();
+        step == Step::StopEnds && stops && stint.stopped_ms.is_none() && stint.killed_ms.is_none()
+    };
+    let index = stints
+        .iter()
+        .position(|stint| is_own(stint) && late(stint))
+        .or_else(|| stints.iter().rposition(is_own));
     // A step without a start: the log begins later.
-    let Some(stint) = newest else { return };
+    let Some(stint) = index.and_then(|index| stints.get_mut(index)) else {
+        return;
+    };
     match step {
         // A task says so after its own start returned; a connector says nothing more.
         Step::StartEnds | Step::Started => stint.started_ms = at_ms,
         Step::StopAsked => stint.stop_asked_ms = at_ms,
         Step::StopInTime => stint.stopped_ms = at_ms,
         Step::StopTimedOut => stint.timed_out = true,
-        Step::Failed => stint.failed_ms = at_ms,
+        Step::Failed | Step::StartRefused => stint.failed_ms = at_ms,
         Step::StopEnds => stint.stop_ended_ms = at_ms,
         Step::StartAsked | Step::StartBegins | Step::StopBegins => {}
     }
@@ -206,5 +215,21 @@ mod tests {
             .map(|s| (s.running_read_ms, s.unassigned_read_ms))
             .collect();
         assert_eq!(told, [(Some(15), Some(26)), (Some(32), None), (None, None)]);
+    }
+    #[test]
+    fn a_stop_that_ends_late_is_that_of_the_stint_that_was_given_up() {
+        let events = [
+            step(10, "a-0", Step::StartAsked),
+            step(11, "a-0", Step::Started),
+            step(20, "a-0", Step::StopAsked),
+            step(22, "a-0", Step::StopTimedOut),
+            step(23, "a-0", Step::StartAsked),
+            step(24, "a-0", Step::Started),
+            step(30, "a-0", Step::StopEnds),
+        ];
+        let urls = [("w".to_owned(), "http://h:1/".to_owned())].into();
+        let all = stints(&events, &urls);
+        let told: Vec<_> = all.iter().map(|s| s.stop_ended_ms).collect();
+        assert_eq!(told, [Some(30), None]);
     }
 }

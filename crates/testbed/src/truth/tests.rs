@@ -203,3 +203,54 @@ fn recorded_expectations_account_for_every_generation() {
     }
     assert!(checked > 15, "{checked}");
 }
+
+/// What scripts cost, in the recordings that tell it: everything that stopped has a reason, and
+/// what was derived when it was recorded is what its events say.
+#[test]
+fn recorded_costs_have_reasons() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/captures");
+    let mut checked = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if !path.to_string_lossy().ends_with(".truth.json") {
+            continue;
+        }
+        let name = path.display();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let mut truth: TruthLog = serde_json::from_str(&text).unwrap();
+        let Some(told) = truth.costs.take() else {
+            continue;
+        };
+        for interruption in &told.interruptions {
+            assert_ne!(
+                interruption.reason,
+                Reason::Unknown,
+                "{name} {interruption:?}"
+            );
+        }
+        for run in &told.runs {
+            assert!(
+                run.to_ms.is_none_or(|to_ms| run.from_ms <= to_ms),
+                "{name} {run:?}"
+            );
+            assert_eq!(run.to_ms.is_some(), run.end.is_some(), "{name} {run:?}");
+        }
+        for stretch in &told.downtime {
+            assert!(stretch.to_ms.is_none_or(|to_ms| stretch.from_ms <= to_ms));
+        }
+        // All but pauses, of which only the workers' own statuses tell.
+        if told.runs.iter().all(|run| run.end != Some(RunEnd::Paused)) {
+            let derived = truth.costs();
+            let overlaps = told
+                .handovers
+                .iter()
+                .any(|handover| handover.overlap_ms > 0);
+            assert!(overlaps || derived.handovers == told.handovers, "{name}");
+            assert_eq!(derived.interruptions, told.interruptions, "{name}");
+            assert_eq!(derived.downtime, told.downtime, "{name}");
+            assert_eq!(derived.moves, told.moves, "{name}");
+        }
+        checked += 1;
+    }
+    assert!(checked >= 13, "{checked}");
+}

@@ -131,6 +131,12 @@ fn fixture(message: &str) -> Option<What> {
         "task" => ItemKind::Task,
         _ => return None,
     };
+    if step == "alive" {
+        let name = name.to_owned();
+        return Some(What::Alive {
+            item: Item { kind, name },
+        });
+    }
     let step = match step {
         "start begins" => Step::StartBegins,
         "start ends" => Step::StartEnds,
@@ -161,6 +167,9 @@ fn herder(message: &str) -> Option<What> {
     if let Some(name) = message.strip_prefix("Starting task ") {
         return item(ItemKind::Task, name, Step::StartAsked);
     }
+    if let Some(name) = between(message, "Couldn't instantiate task ", " because") {
+        return item(ItemKind::Task, name, Step::StartRefused);
+    }
     match message {
         "Finished starting connectors and tasks" => Some(What::WorkFinished),
         "Finished stopping tasks in preparation for rebalance" => Some(What::StopsFinished),
@@ -169,11 +178,53 @@ fn herder(message: &str) -> Option<What> {
         }
         "Herder stopping" => Some(What::HerderStopping),
         "Herder stopped" => Some(What::HerderStopped),
-        _ => None,
+        _ => change(message),
     }
 }
 
+/// What makes a worker stop something although it still owns it.
+fn change(message: &str) -> Option<What> {
+    let tasks = |list: &str| -> Vec<String> {
+        let names = list.split(", ").filter(|name| !name.is_empty());
+        names.map(str::to_owned).collect()
+    };
+    if let Some(rest) = message.strip_prefix("Connector ") {
+        let (name, what) = rest.split_once(" config ")?;
+        let connector = name.to_owned();
+        return match what {
+            "updated" => Some(What::ConnectorChanged { connector }),
+            "removed" => Some(What::ConnectorRemoved { connector }),
+            _ => None,
+        };
+    }
+    if let Some(list) = between(message, "Tasks [", "] configs updated") {
+        return Some(What::TasksChanged { tasks: tasks(list) });
+    }
+    if message.starts_with("Handling task config update by ") {
+        let tasks = tasks(between(message, " tasks [", "]")?);
+        return Some(What::TasksStoppedToChange { tasks });
+    }
+    let connector = || Some(between(message, "{connectorName='", "'")?.to_owned());
+    if message.starts_with("Executing plan to restart ") {
+        let connector = connector()?;
+        return Some(What::RestartPlanned { connector });
+    }
+    let done = message.starts_with("Completed plan to restart ");
+    done.then(|| {
+        Some(What::RestartDone {
+            connector: connector()?,
+        })
+    })?
+}
+
 fn worker(message: &str) -> Option<What> {
+    if let Some(rest) = after(message, "Setting connector ") {
+        let (connector, state) = rest.split_once(" state to ")?;
+        return Some(What::TargetState {
+            connector: connector.to_owned(),
+            state: state.to_owned(),
+        });
+    }
     // A client of a connector may be named in front: "[name|worker] ...".
     for (kind, word) in [(ItemKind::Connector, "connector"), (ItemKind::Task, "task")] {
         if let Some(name) = after(message, &format!("Stopping {word} ")) {

@@ -267,6 +267,19 @@ fn a_shorter_log_is_believed_the_second_time() {
     assert_eq!(frontier.answered(answer), Some(shorter));
 }
 
+/// Records keep coming, and every answer is older than the last of them: none says that the
+/// log is shorter.
+#[test]
+fn an_answer_older_than_what_was_read_since_proves_no_shorter_log() {
+    let clock = Clock::new();
+    let mut frontier = frontier(&[(0, 5)], &clock);
+    for (next, ms) in [(7, 100), (9, 1_300), (11, 2_500)] {
+        assert!(frontier.read(0, next, true, clock.at(ms)).is_none());
+        let answer = clock.answer(0, next - 2, ms - 1, ms + 1);
+        assert_eq!(frontier.answered(answer), None, "{next}");
+    }
+}
+
 /// What a client before read but did not tell is told by the next.
 #[test]
 fn goes_on_telling_where_it_left_off() {

@@ -120,6 +120,24 @@ fn all_mistakes_at_once() {
     assert!(errors[2].contains("\"workers\" is not asked for here"));
 }
 
+/// What says nothing, says two things, or has lost its unit is not guessed.
+#[test]
+fn half_a_question_is_a_mistake() {
+    for query in [
+        [("since", "2h"), ("since", "1h")],
+        [("worker", "a"), ("worker", "b")],
+        [("cause", ""), ("since", "1h")],
+        [("group", ""), ("since", "1h")],
+        [("since", ""), ("cause", "worker_lost")],
+        [("since", "2"), ("cause", "worker_lost")],
+        [("until", "-2h"), ("cause", "worker_lost")],
+    ] {
+        let (status, body) = ask_of(incident(), &query);
+        assert_eq!(status, 400, "{query:?}");
+        assert_eq!(body["errors"].as_array().unwrap().len(), 1, "{query:?}");
+    }
+}
+
 #[test]
 fn unknown_groups_and_hidden_records_are_told() {
     let (status, body) = ask_of(incident(), &[("group", "other")]);

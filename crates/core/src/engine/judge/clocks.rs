@@ -21,6 +21,7 @@ impl State {
         fact: &StatusFact,
         recorded: Option<EventTime>,
         arrived: Option<ArrivalTime>,
+        had: ArrivalTime,
     ) {
         let delay_ms = self.clock.delay_live_ms_min;
         if let (StatusFact::State(status), Some(at), Some(arrived), Some(delay_ms)) =
@@ -46,11 +47,17 @@ impl State {
         if arrived.is_some() && self.story.steps.is_empty() {
             self.learn_start(fact);
         }
-        self.note_cost(fact, recorded, arrived.is_some());
+        self.note_cost(fact, recorded, arrived.is_some(), had);
     }
 
     /// What a status says of downtime.
-    fn note_cost(&mut self, fact: &StatusFact, recorded: Option<EventTime>, live: bool) {
+    fn note_cost(
+        &mut self,
+        fact: &StatusFact,
+        recorded: Option<EventTime>,
+        live: bool,
+        had: ArrivalTime,
+    ) {
         let Story {
             skews,
             downtimes,
@@ -60,9 +67,9 @@ impl State {
         let costs = match (fact, recorded) {
             (StatusFact::State(status), Some(at)) => {
                 let at = skews.corrected(&status.worker, at, EventTime(i64::MIN));
-                downtimes.wrote(status, at, live, *switches)
+                downtimes.wrote(status, (at, had, live), *switches)
             }
-            (StatusFact::Destroyed(item), _) => downtimes.destroyed(*item, live),
+            (StatusFact::Destroyed(item), _) => return downtimes.destroyed(*item),
             _ => return,
         };
         self.count_costs(&costs);

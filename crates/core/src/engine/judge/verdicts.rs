@@ -31,6 +31,7 @@ pub(super) struct Verdict {
 impl State {
     /// A record was read: it waits for its step to be judged.
     pub(in crate::engine) fn begin_step(&mut self, step: Step) {
+        self.story.patterns.begin(&step);
         if let Some(now) = step.now.as_deref().filter(|now| now.generation > 0) {
             self.story.verdicts.push_back(Verdict {
                 incarnation: step.incarnation,
@@ -62,6 +63,8 @@ impl State {
             verdict.outcome = Some(outcome);
             let recorded = verdict.recorded;
             self.story.episodes.settled(generation, recorded, outcome);
+            let patterns = &mut self.story.patterns;
+            patterns.settled(incarnation, generation, recorded, outcome);
         }
     }
 

@@ -234,7 +234,10 @@ fn rules_13_to_15_config(turn: &Turn<'_>) -> Vec<Found> {
             }
         };
         if turn.on(StoryRule::Cause(one.0)) {
-            found.push(one.1);
+            found.push(Found {
+                offset: Some(at),
+                ..one.1
+            });
         }
     }
     found
@@ -314,6 +317,7 @@ impl Turn<'_> {
             cause,
             subject,
             generation: self.generation(),
+            offset: None,
             evidence: evidence.to_owned(),
             departure: None,
             root: None::<TasksRoot>,
@@ -322,12 +326,14 @@ impl Turn<'_> {
     }
 }
 
-/// The connectors whose tasks were committed between the two records.
+/// The connectors whose tasks were written anew between the two records: workers stop these
+/// before they join. A commit of no task (a connector that is stopped) names none to stop; the
+/// next record revokes them (`KafkaConfigBackingStore.processTasksCommitRecord`).
 #[must_use]
 pub(crate) fn recommitted(turn: &Turn<'_>) -> Vec<ConnectorId> {
     let committed = turn.changes().filter_map(|change| match change.what {
-        What::Committed { .. } => Some(change.connector),
-        What::Created | What::Deleted => None,
+        What::Committed { tasks, .. } if tasks > 0 => Some(change.connector),
+        What::Committed { .. } | What::Created | What::Deleted => None,
     });
     let mut connectors: Vec<ConnectorId> = committed.collect();
     connectors.sort_unstable();

@@ -42,7 +42,12 @@ impl Downtimes {
         }
         let told = turn.now().iter().flat_map(|member| {
             let items = member.revoked.iter();
-            items.map(|item| (*item, Arc::clone(&member.worker)))
+            let why = |item: &WorkItem| {
+                let wanted = by_config(turn, *item).filter(|reason| reason.is_wanted());
+                let moved = turn.on(StoryRule::Downtime(5));
+                wanted.or_else(|| moved.then_some(DownReason::Handover))
+            };
+            items.filter_map(move |item| Some((*item, (Arc::clone(&member.worker), why(item)?))))
         });
         self.revoked = told.collect();
         self.explain_pending(turn, &mut costs);
@@ -101,7 +106,7 @@ impl Downtimes {
     fn explain_over(&mut self, turn: &Turn<'_>, costs: &mut Costs) {
         let mut over = std::mem::take(&mut self.over);
         over.retain(|over| {
-            if !is_before(turn, &over.stop) {
+            if over.is_without_a_round() || !is_before(turn, &over.stop) {
                 return true;
             }
             over.explain(turn, costs);
@@ -144,6 +149,7 @@ fn reason(turn: &Turn<'_>, item: WorkItem, stop: &Wrote) -> Option<DownReason> {
     let on = |rule| turn.on(StoryRule::Downtime(rule));
     let mut owners = turn.before().iter().enumerate();
     let owner = owners.find(|(_, old)| old.worker == stop.worker);
+    let by_config = by_config(turn, item);
     if let Some((place, old)) = owner {
         let now = turn.present(&old.id);
         if now.is_none() && on(2) {
@@ -152,34 +158,34 @@ fn reason(turn: &Turn<'_>, item: WorkItem, stop: &Wrote) -> Option<DownReason> {
         if turn.dropped(place, old) && on(3) {
             return Some(DownReason::Dropped);
         }
-        if now.is_some_and(|now| sets::contains(&now.revoked, item)) && on(5) {
+        let revoked = now.is_some_and(|now| sets::contains(&now.revoked, item));
+        let is_wanted = by_config.is_some_and(DownReason::is_wanted);
+        if revoked && !is_wanted && on(5) {
             return Some(DownReason::Handover);
         }
     }
+    let before = turn.step.before.as_deref();
+    let eager = before.and_then(|before| before.protocol) == Some(Protocol::Eager);
+    by_config.or((eager && owner.is_some() && on(5)).then_some(DownReason::Handover))
+}
+
+/// What the config topic says of work that stopped between the two records.
+fn by_config(turn: &Turn<'_>, item: WorkItem) -> Option<DownReason> {
+    let on = |rule| turn.on(StoryRule::Downtime(rule));
+    let is_task = item.kind() == Kind::Task;
     let mut changes = turn
         .changes()
         .filter(|change| change.connector == item.connector);
-    let by_config = changes.find_map(|change| match change.what {
+    changes.find_map(|change| match change.what {
         What::Deleted if on(4) => Some(DownReason::Deleted),
         What::Committed {
             root: TasksRoot::Stopped,
             ..
-        } if item.kind() == Kind::Task && on(4) => Some(DownReason::Stopped),
-        What::Committed { tasks, .. }
-            if item.kind() == Kind::Task && item.task >= tasks && on(4) =>
-        {
+        } if is_task && on(4) => Some(DownReason::Stopped),
+        What::Committed { tasks, .. } if is_task && item.task >= tasks && on(4) => {
             Some(DownReason::Deleted)
         }
-        What::Committed { .. } if item.kind() == Kind::Task && on(6) => {
-            Some(DownReason::Reconfigured)
-        }
+        What::Committed { .. } if is_task && on(6) => Some(DownReason::Reconfigured),
         What::Committed { .. } | What::Created | What::Deleted => None,
-    });
-    let eager = turn
-        .step
-        .before
-        .as_deref()
-        .and_then(|before| before.protocol)
-        == Some(Protocol::Eager);
-    by_config.or((eager && owner.is_some() && on(5)).then_some(DownReason::Handover))
+    })
 }

@@ -154,6 +154,11 @@ impl Awaited {
         }
     }
 
+    /// The config topic is another one: what it said of new connectors no longer holds.
+    pub(super) fn config_anew(&mut self) {
+        self.created.clear();
+    }
+
     pub(super) fn is_done(&self) -> bool {
         self.starts.is_empty() && self.created.is_empty()
     }

@@ -81,6 +81,9 @@ pub struct PhaseSeen {
     pub lasted: Option<DurationAnswer>,
     /// Whether its record was written while the agent watched.
     pub live: bool,
+    /// When work was stopped or started; where that was not measured, the instant by which
+    /// it had been. A join or a sync ends with the record.
+    pub ended: Option<EventTime>,
 }
 
 // === impl RoundEntry ===
@@ -167,18 +170,30 @@ impl RoundEntry {
         let seen_here = |worker: &str| skews.seen(worker);
         self.polled.stop = stops(&seen_here).slowest();
         self.polled.start = starts(&seen_here).slowest();
-        let seen = |phase, lasted| PhaseSeen {
+        let seen = |phase, lasted, ended| PhaseSeen {
             phase,
             lasted,
             live: self.live,
+            ended,
         };
         let polled = &self.polled;
-        let mut phases = vec![seen(Phase::Join, polled.join), seen(Phase::Sync, self.sync)];
+        let mut phases = vec![
+            seen(Phase::Join, polled.join, None),
+            seen(Phase::Sync, self.sync, None),
+        ];
+        // From the last of them on: it ended no later.
+        let ended = |told: &[Told], lasted: Option<DurationAnswer>| {
+            let from = told.iter().map(|told| told.from).max();
+            let ended = from.zip(lasted);
+            Some(ended.map_or(until, |(from, lasted)| from.plus_ms(lasted.ms)))
+        };
         if !measure.stops.is_empty() {
-            phases.push(seen(Phase::Stop, polled.stop));
+            let stop = polled.stop;
+            phases.push(seen(Phase::Stop, stop, ended(&measure.stops, stop)));
         }
         if !measure.starts.is_empty() {
-            phases.push(seen(Phase::Start, polled.start));
+            let start = polled.start;
+            phases.push(seen(Phase::Start, start, ended(&measure.starts, start)));
         }
         phases
     }

@@ -8,8 +8,8 @@ use anyhow::{Context, bail, ensure};
 use super::{SETTLE_MAX, Stage};
 use crate::clock::now_ms;
 use crate::truth::{
-    Cause, DelayReason, DepartureHow, ExpectedDeadline, ExpectedDeparture, ExpectedEpisode,
-    LostEnd, LostWork, ScriptStep, TruthGeneration, TruthLog, What, Work,
+    Cause, DelayReason, DepartureHow, Expectations, ExpectedDeadline, ExpectedDeparture,
+    ExpectedEpisode, LostEnd, LostWork, ScriptStep, TruthGeneration, TruthLog, What, Work,
 };
 use crate::wait::wait_until;
 
@@ -138,6 +138,29 @@ impl Stage {
             });
         }
         Ok(truth)
+    }
+
+    /// Ends a step of a script that does not say why anything happened, at once.
+    ///
+    /// # Errors
+    /// When no step has begun.
+    pub fn end_unexplained(&mut self) -> anyhow::Result<()> {
+        self.unexplained = true;
+        let open = self.close()?;
+        eprintln!("  {}: played", open.name);
+        Ok(())
+    }
+
+    /// What the script expected; of one that left something unexplained, its steps alone.
+    pub(super) fn take_expected(&mut self) -> Expectations {
+        let expected = std::mem::take(&mut self.expected);
+        if !self.unexplained {
+            return expected;
+        }
+        Expectations {
+            steps: expected.steps,
+            ..Expectations::default()
+        }
     }
 
     /// A worker departed in this step, or in the one that ended last.
