@@ -303,13 +303,17 @@ impl State {
         if let Some(now) = self.clock.now() {
             self.findings.expire(now);
         }
-        let due = std::mem::take(&mut self.due);
-        if !due.is_empty() {
+        // What steps tell of clocks may settle a round, which may let a step be judged.
+        loop {
+            if self.story.skews.take_learnt() {
+                self.due.all();
+            }
+            if self.due.is_empty() {
+                break;
+            }
+            let due = std::mem::take(&mut self.due);
             self.settle_rounds(&due);
             self.judge_steps();
-        }
-        if self.story.skews.take_learnt() {
-            self.due.all();
         }
     }
 

@@ -179,11 +179,9 @@ impl ConfigLog {
         let to = to.unwrap_or(i64::MIN);
         let from = from.unwrap_or(to);
         let first = self.changes.partition_point(|change| change.offset < from);
-        let changes = self
-            .changes
+        self.changes
             .range(first..)
-            .take_while(move |change| change.offset < to);
-        changes
+            .take_while(move |change| change.offset < to)
     }
 }
 
