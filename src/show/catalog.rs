@@ -3,12 +3,14 @@
 //! nothing else.
 
 mod agent;
+mod cost;
 mod derived;
 mod episodes;
 mod group;
 mod markdown;
 
 pub use agent::*;
+pub use cost::*;
 pub use derived::*;
 pub use episodes::*;
 pub use group::*;
@@ -39,6 +41,8 @@ pub static ALL: &[&Family] = &[
     &UNASSIGNED,
     &IMBALANCE,
     &SURVIVOR_ASSIGNMENTS,
+    &INTERRUPTIONS,
+    &HANDOVERS,
     &LOST_ASSIGNMENTS,
     &LOST_DURATION,
     &DEADLINE,
@@ -50,6 +54,8 @@ pub static ALL: &[&Family] = &[
     &WORKER_TIMEOUT,
     &CLOCK_SKEW,
     &UNASSIGNED_TASKS,
+    &TASK_UNAVAILABLE,
+    &UNAVAILABLE_TASKS,
     &PATTERN_INFO,
     &MODE,
     &TRUST,

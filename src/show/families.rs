@@ -4,6 +4,7 @@
 
 mod agent;
 mod bound;
+mod cost;
 mod derived;
 mod episodes;
 mod group;

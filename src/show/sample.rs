@@ -8,11 +8,11 @@ use std::sync::Arc;
 
 use evenkeel_core::answers::{
     Answers, AssignmentError, Cause, CauseAnswer, ConfiguredAnswer, ConnectorAnswer, Counters,
-    DeadlineAnswer, DelayReason, DepartureAnswer, DepartureHow, DurationAnswer, EpisodeAnswer,
-    EpisodeRound, EpisodeState, EpisodesAnswer, FindingAnswer, GroupAnswer, GroupState, Histogram,
-    InputAnswer, ItemAnswer, LossEnd, LostAnswer, MemberAnswer, Mode, Outcome, OwnWorker, Phase,
-    PolledBounds, PollsAnswer, RecentAnswer, RevocationHow, Role, RoundAnswer, RoundMember,
-    SkewAnswer, UnassignedAnswer, UnassignedReason,
+    DeadlineAnswer, DelayReason, DepartureAnswer, DepartureHow, DownReason, DurationAnswer,
+    EpisodeAnswer, EpisodeRound, EpisodeState, EpisodesAnswer, FindingAnswer, GroupAnswer,
+    GroupState, HandoverHow, Histogram, InputAnswer, ItemAnswer, LossEnd, LostAnswer, MemberAnswer,
+    Mode, Outcome, OwnWorker, Phase, PolledBounds, PollsAnswer, RecentAnswer, RevocationHow, Role,
+    RoundAnswer, RoundMember, SkewAnswer, UnassignedAnswer, UnassignedReason,
 };
 use evenkeel_core::facts::ids::{Kind, Protocol};
 use evenkeel_core::facts::input::{Settings, Topic};
@@ -82,7 +82,11 @@ pub(crate) fn incident() -> Answers {
             departures: BTreeMap::from([((Arc::from("worker-d:8083"), DepartureHow::Crashed), 1)]),
             lost: BTreeMap::from([((Kind::Task, LossEnd::Reassigned), 2)]),
             lost_duration: histogram(&[301_000, 301_000]),
+            interruptions: BTreeMap::from([((Kind::Task, DownReason::Lost), 2)]),
+            handovers: BTreeMap::from([((Kind::Task, HandoverHow::Unclean), 2)]),
+            unavailable_ms: BTreeMap::from([((Arc::from("orders"), DownReason::Lost), 301_250)]),
         },
+        unavailable: BTreeMap::from([((Arc::from("orders"), DownReason::Lost), 1)]),
         episodes: Some(EpisodesAnswer {
             open: Some(Arc::new(killed())),
             departed: vec![(Some(DepartureHow::Crashed), 1), (None, 1)],

@@ -4,6 +4,7 @@
 mod accuracy;
 mod cases;
 mod cli;
+mod costs;
 mod demo;
 mod incidents;
 mod late;

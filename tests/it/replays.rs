@@ -50,7 +50,7 @@ pub(crate) fn turn(capture: &Path) -> usize {
     })
 }
 
-fn replayed(capture: &Path, settle: bool) -> Vec<u8> {
+pub(crate) fn replayed(capture: &Path, settle: bool) -> Vec<u8> {
     let mut out = Vec::new();
     replay(capture, settle, &mut out).unwrap();
     out

@@ -26,7 +26,7 @@ pub(super) const WORKER: Label = Label {
     name: "worker",
     values: Values::Open("`host:port` of the worker's advertised URL"),
 };
-const CONNECTOR: Label = Label {
+pub(super) const CONNECTOR: Label = Label {
     name: "connector",
     values: Values::Open("a connector's name"),
 };

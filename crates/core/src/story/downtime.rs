@@ -182,15 +182,19 @@ impl Downtimes {
 
     /// The status of an item was deleted: it is not to run any more, and a step says why.
     pub fn destroyed(&mut self, item: WorkItem) {
-        self.pending.remove(&item);
-        if let Some(Line::Up(up)) = self.lines.remove(&item) {
-            let stretch = Stretch {
-                since: up.at,
-                stop: up,
-                written: true,
-                reason: None,
-            };
-            self.put(item, Line::Down(stretch));
+        match self.lines.remove(&item) {
+            Some(Line::Up(up)) => {
+                let stretch = Stretch {
+                    since: up.at,
+                    stop: up,
+                    written: true,
+                    reason: None,
+                };
+                self.put(item, Line::Down(stretch));
+            }
+            // Whoever deletes it need not wait for its worker.
+            Some(line @ Line::Down(Stretch { reason: None, .. })) => self.put(item, line),
+            Some(_) | None => {}
         }
     }
 

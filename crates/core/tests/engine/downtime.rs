@@ -342,6 +342,6 @@ fn a_connector_is_stopped() {
          10.9 ends
          10.9 costs",
         "interrupted connector stopped 1
-         interrupted task stopped 2",
+         interrupted task stopped 3",
     );
 }

@@ -126,6 +126,13 @@ impl Over {
         let since = self
             .since
             .or_else(|| missed.then(|| turn.step.join_ended.min(self.start.at)));
+        let before = turn.step.before.as_deref();
+        let eager = before.and_then(|before| before.protocol) == Some(Protocol::Eager);
+        // Work that an eager member should have stopped may run on beside who has it now
+        // (an orphan); one that was told to stop it gave up.
+        if since.is_none() && eager {
+            return;
+        }
         let reason = found.unwrap_or(if self.start.worker == self.stop.worker {
             DownReason::Restarted
         } else {

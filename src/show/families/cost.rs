@@ -1,0 +1,49 @@
+//! The families about what rebalances cost, from the answers of one group.
+
+use evenkeel_core::answers::{Answers, DownReason, HandoverHow};
+use evenkeel_core::facts::ids::Kind;
+
+use super::bound::largest;
+use super::{Collected, Value};
+use crate::show::catalog as c;
+
+/// Adds the series of one group whose records are read.
+pub(super) fn fill<'a>(out: &mut Collected<'a>, answers: &'a Answers, subjects_max: usize) {
+    let group = answers.settings.group.as_str();
+    let counters = &answers.counters;
+    for kind in Kind::ALL {
+        for reason in DownReason::ALL {
+            let count = counters.interruptions.get(&(kind, reason));
+            let labels = [group, kind.label(), reason.label()];
+            out.add(
+                &c::INTERRUPTIONS,
+                labels,
+                Value::Count(count.copied().unwrap_or(0)),
+            );
+        }
+    }
+    for kind in Kind::ALL {
+        for how in HandoverHow::ALL {
+            let count = counters.handovers.get(&(kind, how));
+            let labels = [group, kind.label(), how.label()];
+            out.add(
+                &c::HANDOVERS,
+                labels,
+                Value::Count(count.copied().unwrap_or(0)),
+            );
+        }
+    }
+    for ((connector, reason), ms) in &counters.unavailable_ms {
+        let ms = i64::try_from(*ms).unwrap_or(i64::MAX);
+        let labels = [group, connector, reason.label()];
+        out.add(&c::TASK_UNAVAILABLE, labels, Value::Millis(ms));
+    }
+    let down = answers.unavailable.iter();
+    let down = down.map(|((connector, reason), count)| ((&**connector, *reason), *count));
+    let (shown, left_out) = largest(down.collect(), subjects_max);
+    out.dropped = out.dropped.saturating_add(left_out);
+    for ((connector, reason), count) in shown {
+        let labels = [group, connector, reason.label()];
+        out.add(&c::UNAVAILABLE_TASKS, labels, Value::Count(count));
+    }
+}
