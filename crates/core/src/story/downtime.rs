@@ -17,6 +17,7 @@
 //! 9. *unclean*: it had not: it died, gave up stopping, or runs it still.
 
 mod reasons;
+mod statuses;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -27,9 +28,7 @@ use crate::answers::{DownReason, HandoverHow};
 use crate::facts::ids::{ConnectorId, Kind, WorkItem};
 use crate::facts::observation::{RunState, Status};
 use crate::facts::time::{ArrivalTime, EventTime};
-use crate::limits::{
-    CONFIG_CHANGES_MAX, RESTARTED_BY_MS, STATUS_ITEMS_MAX, STRETCHES_OVER_MAX, TIMER_SLACK_MS,
-};
+use crate::limits::{CONFIG_CHANGES_MAX, RESTARTED_BY_MS, STATUS_ITEMS_MAX, TIMER_SLACK_MS};
 use crate::story::switches::{StoryRule, Switches};
 
 /// Who runs what, what does not run, and why.
@@ -163,7 +162,7 @@ impl Downtimes {
                 self.failed(item, line, now, switches, &mut costs)
             }
             RunState::Unassigned => self.stopped(item, line, now, &mut costs),
-            RunState::Restarting => restarting(item, line, now, switches, &mut costs),
+            RunState::Restarting => statuses::restarting(item, line, now, switches, &mut costs),
             RunState::Paused => self.wanted(item, line, &now, DownReason::Paused, &mut costs),
             RunState::Stopped => self.wanted(item, line, &now, DownReason::Stopped, &mut costs),
             RunState::Failed | RunState::Destroyed | RunState::Unknown => line,
@@ -248,142 +247,6 @@ impl Downtimes {
         waiting.map(|over| over.arrived).max()
     }
 
-    /// Somebody says that it runs.
-    fn ran(
-        &mut self,
-        item: WorkItem,
-        line: Line,
-        now: &Wrote,
-        switches: Switches,
-        costs: &mut Costs,
-    ) {
-        match line {
-            Line::Up(up) if up.worker != now.worker => {
-                handed_over(item, false, now, switches, costs);
-                self.is_over(item, None, up, now.clone(), costs);
-            }
-            Line::Down(stretch) => {
-                if stretch.stop.worker != now.worker {
-                    handed_over(item, stretch.written, now, switches, costs);
-                }
-                self.ends(item, stretch, now, costs);
-            }
-            Line::Up(_) | Line::Off => {}
-        }
-    }
-
-    /// A stretch ends; without a reason it waits for the step that gives it one.
-    fn ends(&mut self, item: WorkItem, stretch: Stretch, now: &Wrote, costs: &mut Costs) {
-        match stretch.reason {
-            Some(reason) if !reason.is_wanted() => {
-                let ms = now.at.since_ms(stretch.since).max(0);
-                costs.push((Cost::Ended(item, reason, ms), now.live));
-            }
-            Some(_) => {}
-            None => self.is_over(item, Some(stretch.since), stretch.stop, now.clone(), costs),
-        }
-    }
-
-    fn is_over(
-        &mut self,
-        item: WorkItem,
-        since: Option<EventTime>,
-        stop: Wrote,
-        start: Wrote,
-        costs: &mut Costs,
-    ) {
-        let over = Over {
-            item,
-            since,
-            stop,
-            start,
-            arrived: self.now,
-        };
-        self.over.push(over);
-        if self.over.len() > STRETCHES_OVER_MAX {
-            let oldest = self.over.remove(0);
-            oldest.settle(DownReason::Handover, oldest.since, costs);
-        }
-    }
-
-    fn failed(
-        &mut self,
-        item: WorkItem,
-        line: Line,
-        now: Wrote,
-        switches: Switches,
-        costs: &mut Costs,
-    ) -> Line {
-        let failed = |now: Wrote| {
-            Line::Down(Stretch {
-                since: now.at,
-                stop: now,
-                written: true,
-                reason: Some(DownReason::Failed),
-            })
-        };
-        match line {
-            Line::Down(stretch) if stretch.reason == Some(DownReason::Failed) => {
-                Line::Down(Stretch {
-                    stop: now,
-                    written: true,
-                    ..stretch
-                })
-            }
-            Line::Up(up) if up.worker == now.worker => {
-                costs.push((Cost::Interrupted(item, DownReason::Failed), now.live));
-                failed(now)
-            }
-            line => {
-                self.ran(item, line, &now, switches, costs);
-                failed(now)
-            }
-        }
-    }
-
-    fn stopped(&mut self, item: WorkItem, line: Line, now: Wrote, costs: &mut Costs) -> Line {
-        match line {
-            Line::Up(up) if up.worker == now.worker => {
-                let told = self.revoked.get(&item);
-                let told = told.filter(|(worker, _)| *worker == now.worker);
-                let reason = told.map(|(_, reason)| *reason);
-                if let Some(reason) = reason {
-                    costs.push((Cost::Interrupted(item, reason), now.live));
-                    if reason.is_wanted() {
-                        return Line::Off;
-                    }
-                }
-                Line::Down(Stretch {
-                    since: now.at,
-                    stop: now,
-                    written: true,
-                    reason,
-                })
-            }
-            // Of who runs it no more, or of what is down already, nothing new.
-            line => line,
-        }
-    }
-
-    /// It does not run because somebody wants that.
-    fn wanted(
-        &mut self,
-        item: WorkItem,
-        line: Line,
-        now: &Wrote,
-        reason: DownReason,
-        costs: &mut Costs,
-    ) -> Line {
-        match line {
-            Line::Up(up) if up.worker == now.worker => {
-                costs.push((Cost::Interrupted(item, reason), now.live));
-            }
-            Line::Down(stretch) => self.ends(item, stretch, now, costs),
-            Line::Up(_) | Line::Off => {}
-        }
-        Line::Off
-    }
-
     /// Tasks that do not run now, by connector and reason.
     #[must_use]
     pub fn unavailable(
@@ -407,38 +270,6 @@ impl Downtimes {
     /// Forgets all: the log is another one.
     pub fn clear(&mut self) {
         *self = Self::default();
-    }
-}
-
-fn handed_over(item: WorkItem, clean: bool, now: &Wrote, switches: Switches, costs: &mut Costs) {
-    let (how, rule) = if clean {
-        (HandoverHow::Clean, StoryRule::Downtime(8))
-    } else {
-        (HandoverHow::Unclean, StoryRule::Downtime(9))
-    };
-    if switches.on(rule) {
-        costs.push((Cost::HandedOver(item, how), now.live));
-    }
-}
-
-fn restarting(
-    item: WorkItem,
-    line: Line,
-    now: Wrote,
-    switches: Switches,
-    costs: &mut Costs,
-) -> Line {
-    match line {
-        Line::Up(up) if up.worker == now.worker && switches.on(StoryRule::Downtime(7)) => {
-            costs.push((Cost::Interrupted(item, DownReason::Restarted), now.live));
-            Line::Down(Stretch {
-                since: now.at,
-                stop: now,
-                written: true,
-                reason: Some(DownReason::Restarted),
-            })
-        }
-        line => line,
     }
 }
 
