@@ -75,7 +75,7 @@ pub static REBALANCE_ACTIVE: Family = gauge(
 
 pub static REBALANCE_DURATION: Family = histogram(
     "evenkeel_rebalance_duration_seconds",
-    "Active time of episodes that closed while the agent watched, without the time in which only a scheduled delay was waited for. A join phase whose beginning nothing dates is not in it.",
+    "Active time of episodes that closed while the agent watched, without the time in which only a scheduled delay was waited for. A join phase whose beginning nothing dates is not in it, unless this agent's polls saw it begin: so sidecars may differ by that.",
 )
 .unit("seconds")
 .labels(&[GROUP])
