@@ -56,9 +56,13 @@ pub(super) fn write(out: &mut Html, episodes: &EpisodesAnswer, now: ArrivalTime)
 
 fn why(episode: &EpisodeAnswer) -> String {
     let cause = episode.cause.label();
-    match &episode.subject {
+    let first = match &episode.subject {
         Some(subject) => format!("{cause} {subject}"),
         None => cause.to_owned(),
+    };
+    match episode.contributing.len().saturating_sub(1) {
+        0 => first,
+        more => format!("{first}, and {more} more"),
     }
 }
 
@@ -71,15 +75,19 @@ fn generations(episode: &EpisodeAnswer) -> String {
     }
 }
 
-/// A span, and how well it is known. Seconds are enough for people; below one, tenths.
+/// A span, and how well it is known. Seconds are enough for people; below ten, tenths; below one,
+/// milliseconds.
 fn lasted(duration: &DurationAnswer) -> String {
-    let span = if duration.ms < 10_000 {
+    let span = if duration.ms < 1_000 {
+        format!("{} ms", duration.ms.max(0))
+    } else if duration.ms < 10_000 {
         let tenths = duration.ms.max(0) / 100;
         format!("{}.{} s", tenths / 10, tenths % 10)
     } else {
         span(duration.ms)
     };
     match duration.bound {
+        Bound::AtLeast if duration.ms <= 0 => "not known".to_owned(),
         Bound::AtLeast => format!("at least {span}"),
         Bound::AtMost => format!("at most {span}"),
         Bound::Exact | Bound::Poll => span,
@@ -99,13 +107,23 @@ fn left(episode: &EpisodeAnswer) -> String {
     left.join(", ")
 }
 
+/// How much was lost, what became of it, and how long that took.
 fn lost(episode: &EpisodeAnswer) -> String {
     let lost = &episode.lost;
-    match (lost.items, lost.open) {
-        (0, _) => String::new(),
-        (items, 0) => items.to_string(),
-        (items, open) => format!("{items}, {open} without an owner"),
+    if lost.items == 0 {
+        return String::new();
     }
+    let ended = lost.ended.iter();
+    let mut parts: Vec<String> = ended
+        .map(|(end, count)| format!("{count} {}", end.label()))
+        .collect();
+    if lost.open > 0 {
+        parts.push(format!("{} without an owner", lost.open));
+    }
+    if let Some(longest) = &lost.longest {
+        parts.push(format!("the longest {}", lasted(longest)));
+    }
+    format!("{}: {}", lost.items, parts.join(", "))
 }
 
 fn outcome(episode: &EpisodeAnswer) -> &'static str {
