@@ -193,6 +193,8 @@ impl Reading {
     /// asked from now on is reached: what the engine's barrier waits for.
     #[track_caller]
     fn settle(&mut self) -> Duration {
+        // A question of this millisecond may have been sent before what was just written.
+        std::thread::sleep(Duration::from_millis(2));
         let asked = now();
         let began = Instant::now();
         self.handle.ask_ends();

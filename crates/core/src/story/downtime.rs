@@ -180,12 +180,12 @@ impl Downtimes {
     }
 
     /// The status of an item was deleted: it is not to run any more, and a step says why.
-    pub fn destroyed(&mut self, item: WorkItem) {
+    pub fn destroyed(&mut self, item: WorkItem, live: bool) {
         match self.lines.remove(&item) {
             Some(Line::Up(up)) => {
                 let stretch = Stretch {
                     since: up.at,
-                    stop: up,
+                    stop: Wrote { live, ..up },
                     written: true,
                     reason: None,
                 };

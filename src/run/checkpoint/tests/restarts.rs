@@ -153,6 +153,15 @@ fn is_at_rest(engine: &Engine) -> bool {
         && answers.fresh
         && !engine.wants_ends()
         && answers.rounds.iter().all(|round| round.outcome.is_some())
+        && !waits_for_reasons(engine)
+}
+
+/// Whether work that stopped waits for the record that says why: it is counted with that.
+fn waits_for_reasons(engine: &Engine) -> bool {
+    let state = serde_json::to_value(engine.state()).unwrap();
+    let downtimes = &state["story"]["downtimes"];
+    let waits = |name: &str| !downtimes[name].as_array().unwrap().is_empty();
+    waits("pending") || waits("over")
 }
 
 fn closed(answers: &Answers) -> Vec<String> {

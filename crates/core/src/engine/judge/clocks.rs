@@ -69,7 +69,7 @@ impl State {
                 let at = skews.corrected(&status.worker, at, EventTime(i64::MIN));
                 downtimes.wrote(status, (at, had, live), *switches)
             }
-            (StatusFact::Destroyed(item), _) => return downtimes.destroyed(*item),
+            (StatusFact::Destroyed(item), _) => return downtimes.destroyed(*item, live),
             _ => return,
         };
         self.count_costs(&costs);

@@ -22,7 +22,12 @@ impl Downtimes {
         match line {
             Line::Up(up) if up.worker != now.worker => {
                 handed_over(item, false, now, switches, costs);
-                self.is_over(item, None, up, now.clone(), costs);
+                // That it stopped is seen only now.
+                let stop = Wrote {
+                    live: now.live,
+                    ..up
+                };
+                self.is_over(item, None, stop, now.clone(), costs);
             }
             Line::Down(stretch) => {
                 if stretch.stop.worker != now.worker {
