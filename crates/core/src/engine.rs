@@ -287,6 +287,7 @@ impl State {
             Topic::Status => {
                 self.statuses.clear();
                 self.story.statuses.clear();
+                self.story.downtimes.clear();
             }
         }
     }

@@ -298,8 +298,7 @@ impl State {
         let on = self.story.switches.on(StoryRule::Loss(6));
         if let Some(gone) = self.story.losses.expire(until, on) {
             self.story.episodes.ended(&gone.ended);
-            let live = gone.live || self.is_watched(Some(gone.deleted));
-            self.count_ended(&gone.ended, live);
+            self.count_ended(&gone.ended, self.is_watched(Some(gone.deleted)));
         }
         let losses = &self.story.losses;
         let settled = self
@@ -338,7 +337,7 @@ impl State {
             }
         }
         self.count_phases(&closed.phases);
-        if closed.live || self.is_watched(closed.answer.closed) {
+        if self.is_watched(closed.answer.closed) {
             self.count_episode(&closed.answer);
         }
         self.changes.push(Change::Closed(closed.answer));

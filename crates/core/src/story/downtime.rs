@@ -45,6 +45,8 @@ pub struct Downtimes {
     /// What the newest record that was judged told whom to stop, and why.
     #[serde(with = "crate::facts::pairs")]
     revoked: BTreeMap<WorkItem, (Arc<str>, DownReason)>,
+    /// The number of that record, and whether its group was eager.
+    judged: Option<(i32, bool)>,
     /// When connectors were last configured anew.
     #[serde(with = "crate::facts::pairs")]
     configured: BTreeMap<ConnectorId, EventTime>,
@@ -119,6 +121,7 @@ impl Default for Downtimes {
             over: Vec::new(),
             now: ArrivalTime(i64::MIN),
             revoked: BTreeMap::new(),
+            judged: None,
             configured: BTreeMap::new(),
         }
     }

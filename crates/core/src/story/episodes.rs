@@ -68,9 +68,8 @@ pub struct Episode {
     unhanded: bool,
     /// Until when a scheduled delay runs.
     deadline: Option<EventTime>,
-    /// When the newest record was written, and whether the agent watched by then.
+    /// When the newest record was written.
     recorded: EventTime,
-    live: bool,
     follows: Option<Arc<str>>,
 }
 
@@ -103,8 +102,6 @@ pub struct Closed {
     pub answer: Arc<EpisodeAnswer>,
     /// The phases of its last round.
     pub phases: Vec<PhaseSeen>,
-    /// Whether its last record was written while the agent watched.
-    pub live: bool,
 }
 
 // === impl Episodes ===
@@ -159,16 +156,11 @@ impl Episodes {
         let mut episode = self.open.take()?;
         let phases = episode.finish_round(show.statuses, show.skews, show.switches, at);
         let answer = Arc::new(episode.answer(Some((at, outcome)), None));
-        let live = episode.live;
         self.closed.push_back(Arc::clone(&answer));
         if self.closed.len() > EPISODES_SHOWN_MAX {
             self.closed.pop_front();
         }
-        Some(Closed {
-            answer,
-            phases,
-            live,
-        })
+        Some(Closed { answer, phases })
     }
 
     /// A status of an item was written.
@@ -245,7 +237,6 @@ impl Episode {
             unhanded: false,
             deadline: None,
             recorded: turn.step.recorded,
-            live: turn.step.live,
             follows,
         }
     }
@@ -261,7 +252,6 @@ impl Episode {
         self.last = turn.generation();
         self.causes.extend(causes);
         self.recorded = turn.step.recorded;
-        self.live = turn.step.live;
         let now = turn.step.now.as_deref();
         let on = |number| turn.on(StoryRule::Episode(number));
         self.follow_up = on(1) && turn.now().iter().any(|member| !member.revoked.is_empty());

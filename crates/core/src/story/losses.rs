@@ -33,9 +33,8 @@ use crate::story::switches::StoryRule;
 pub struct Losses {
     #[serde(with = "crate::facts::pairs")]
     open: BTreeMap<WorkItem, Loss>,
-    /// When the group was deleted, while nobody has formed it anew, and whether the agent
-    /// watched by then.
-    deleted: Option<(EventTime, bool)>,
+    /// When the group was deleted, while nobody has formed it anew.
+    deleted: Option<EventTime>,
 }
 
 /// One piece of lost work.
@@ -73,8 +72,6 @@ pub struct GroupGone {
     pub ended: Vec<Ended>,
     /// When the group was deleted.
     pub deleted: EventTime,
-    /// Whether the agent watched by then.
-    pub live: bool,
 }
 
 /// What a member was told and is proven to have done.
@@ -98,7 +95,7 @@ impl Losses {
         let mut lost = Vec::new();
         self.deleted = match turn.step.now {
             Some(_) => None,
-            None => self.deleted.or(Some((turn.step.recorded, turn.step.live))),
+            None => self.deleted.or(Some(turn.step.recorded)),
         };
         if turn.on(StoryRule::Loss(1)) {
             for (place, old) in turn.leavers() {
@@ -156,7 +153,7 @@ impl Losses {
 
     /// Time has passed up to `until`: what a deleted group lost nobody will take up.
     pub fn expire(&mut self, until: EventTime, on: bool) -> Option<GroupGone> {
-        let (deleted, live) = self.deleted?;
+        let deleted = self.deleted?;
         if !on || self.open.is_empty() || until.since_ms(deleted) < DEPARTURE_WINDOW_MS {
             return None;
         }
@@ -165,7 +162,6 @@ impl Losses {
         Some(GroupGone {
             ended: ended.collect(),
             deleted,
-            live,
         })
     }
 

@@ -345,3 +345,33 @@ fn a_connector_is_stopped() {
          interrupted task stopped 3",
     );
 }
+
+/// The same where the round was judged before the next owner said RUNNING, and the one that
+/// gave up leaves later: its departure is another matter.
+#[test]
+fn a_stop_that_was_given_up_long_ago() {
+    check(
+        "0.0 config connector foo
+         0.0 config tasks foo 1
+         0.1 ends
+         1.0 group 1 sessioned a off=3 | a: claim=none add=foo,foo-0 | b: claim=none
+         1.2 status foo RUNNING a 1
+         1.3 status foo-0 RUNNING a 1
+         1.5 ends
+         9.0 group 2 sessioned a off=3 | a: claim=foo,foo-0 rev=foo-0 | b: claim=-
+         9.1 ends
+         14.1 group 3 sessioned a off=3 | a: claim=foo | b: claim=- add=foo-0
+         14.2 ends
+         14.9 status foo-0 RUNNING b 3
+         15.0 ends
+         40.0 status foo UNASSIGNED a 3
+         40.1 group 4 sessioned b off=3 | b: claim=foo-0 add=foo
+         40.3 status foo RUNNING b 4
+         40.4 ends
+         40.4 costs",
+        "interrupted connector lost 1
+         interrupted task handover 1
+         handed over connector clean 1
+         handed over task unclean 1",
+    );
+}

@@ -7,6 +7,7 @@ use crate::answers::{DownReason, TasksRoot};
 use crate::facts::ids::{Kind, Protocol, WorkItem};
 use crate::facts::observation::Member;
 use crate::facts::sets;
+use crate::facts::time::EventTime;
 use crate::limits::TIMER_SLACK_MS;
 use crate::story::config_log::What;
 use crate::story::steps::Turn;
@@ -50,6 +51,8 @@ impl Downtimes {
             items.filter_map(move |item| Some((*item, (Arc::clone(&member.worker), why(item)?))))
         });
         self.revoked = told.collect();
+        let newest = turn.step.now.as_deref();
+        self.judged = newest.map(|now| (now.generation, now.protocol == Some(Protocol::Eager)));
         self.explain_pending(turn, &mut costs);
         self.explain_over(turn, &mut costs);
         costs
@@ -128,8 +131,18 @@ impl Over {
             .or_else(|| missed.then(|| turn.step.join_ended.min(self.start.at)));
         let before = turn.step.before.as_deref();
         let eager = before.and_then(|before| before.protocol) == Some(Protocol::Eager);
-        // Work that an eager member should have stopped may run on beside who has it now
-        // (an orphan); one that was told to stop it gave up.
+        self.settle_unless_orphan(found, since, eager, costs);
+    }
+
+    /// Work that an eager member should have stopped may run on beside who has it now (an
+    /// orphan); one that was told to stop it gave up.
+    pub(super) fn settle_unless_orphan(
+        &self,
+        found: Option<DownReason>,
+        since: Option<EventTime>,
+        eager: bool,
+        costs: &mut Costs,
+    ) {
         if since.is_none() && eager {
             return;
         }

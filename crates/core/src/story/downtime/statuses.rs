@@ -66,6 +66,13 @@ impl Downtimes {
             start,
             arrived: self.now,
         };
+        // Had the round that led to the start a reason to tell, it would have told it by now.
+        if let Some((judged, eager)) = self.judged
+            && !over.is_without_a_round()
+            && over.start.generation <= judged
+        {
+            return over.settle_unless_orphan(None, over.since, eager, costs);
+        }
         self.over.push(over);
         if self.over.len() > STRETCHES_OVER_MAX {
             let oldest = self.over.remove(0);
