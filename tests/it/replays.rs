@@ -70,7 +70,7 @@ fn every_capture_equals_its_truth() {
         let truth: TruthLog = serde_json::from_str(&fs::read_to_string(truth).unwrap()).unwrap();
         assert!(truth.void.is_empty());
         let mut comparison = Comparison::new();
-        compare_history(&mut comparison, &lines(&replayed(&capture, false)), &truth).unwrap();
+        compare_history(&mut comparison, &lines(&replayed(&capture, true)), &truth).unwrap();
         let compared = comparison.finish().unwrap();
         println!("{}: {compared} compared", capture.display());
     }

@@ -26,6 +26,7 @@ use crate::facts::ids::Names;
 use crate::facts::input::{Ends, Input, InputKind, Settings, Start, Topic};
 use crate::facts::observation::GroupSnapshot;
 use crate::facts::time::{ArrivalTime, EventTime};
+use crate::limits::LAST_STOPS_MS;
 use crate::story::barrier::{Progress, Started};
 use crate::story::findings::{Findings, Kind};
 use crate::story::recent::RecentGenerations;
@@ -200,7 +201,7 @@ impl Engine {
         };
         let ends = |topic| {
             let ends = self.state.progress.of(topic).read_to();
-            let asked = at;
+            let asked = at.plus_ms(LAST_STOPS_MS);
             let kind = InputKind::Ends(Ends { topic, asked, ends });
             Input { at, kind }
         };
@@ -331,6 +332,7 @@ impl State {
             skews: &self.story.skews,
             progress: &self.progress,
             steps_taken: self.story.steps.taken(),
+            steps_wait: !self.story.steps.is_empty(),
             quiet_until: self.quiet_until(),
         }
     }
@@ -341,6 +343,7 @@ impl State {
             skews: &self.story.skews,
             progress: &self.progress,
             steps_taken: self.story.steps.taken(),
+            steps_wait: !self.story.steps.is_empty(),
             quiet_until: self.quiet_until(),
         };
         let settled = self.rounds.settle(evidence, due);

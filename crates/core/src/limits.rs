@@ -136,6 +136,11 @@ pub const REBALANCES_SEEN_MAX: usize = 32;
 /// 250 generations a second. Beyond this the oldest is judged by what was read.
 pub const STEPS_WAITING_MAX: usize = 320;
 
+/// Milliseconds by which a worker's last stops may be stamped later than the group was without
+/// it: its clock may be ahead by as much without anybody knowing. A verdict on how it left waits
+/// as long, so that every sidecar has the same to judge by.
+pub const LAST_STOPS_MS: i64 = 1_000;
+
 /// Milliseconds by which one record may arrive faster than the fastest that was seen.
 pub const ARRIVAL_SLACK_MS: i64 = 20;
 

@@ -12,7 +12,7 @@ use crate::answers::{Cause, EpisodeOutcome, Outcome};
 use crate::engine::{Change, State};
 use crate::facts::ids::WorkItem;
 use crate::facts::input::Topic;
-use crate::facts::time::EventTime;
+use crate::facts::time::{ArrivalTime, EventTime};
 use crate::limits::ARRIVAL_SLACK_MS;
 use crate::story::causes;
 use crate::story::config_log::ConfigLog;
@@ -87,7 +87,10 @@ impl State {
             let progress = &self.progress;
             let config_end = self.configured.next_offset();
             let passed = |since| progress.passed(since);
-            let Some(step) = self.story.steps.take(passed, config_end) else {
+            let Story {
+                steps, statuses, ..
+            } = &mut self.story;
+            let Some(step) = steps.take(passed, statuses, config_end) else {
                 break;
             };
             self.learn_starts(&step);
@@ -105,6 +108,10 @@ impl State {
         self.count_costs(&costs);
         if judged && self.story.steps.is_empty() {
             self.learn_newest_starts();
+            // What its statuses prove is asked with the clocks that are known now.
+            if let Some(newest) = &self.group.newest {
+                self.due.generation(newest.generation);
+            }
         }
         if self.story.steps.is_empty() {
             self.take_took(i64::MAX);
@@ -368,7 +375,16 @@ impl State {
     /// waits for it.
     pub(super) fn story_waits(&self) -> bool {
         let waits = |since| !self.progress.passed(since);
-        self.story.steps.waits_since().is_some_and(waits)
+        let Story {
+            steps, statuses, ..
+        } = &self.story;
+        // Before that instant no answer helps.
+        let has_come = |since: &ArrivalTime| self.clock.arrived > Some(*since);
+        steps.waits_since().is_some_and(waits)
+            || steps
+                .oldest_since(statuses)
+                .filter(has_come)
+                .is_some_and(waits)
             || self.story.downtimes.waits_since().is_some_and(waits)
             || self.story.episodes.open().is_some_and(|open| {
                 let over = open.ready_at();

@@ -134,6 +134,7 @@ impl Episodes {
     /// Closes the open episode if it was over by `until`, on the coordinator's clock.
     pub fn close_by(&mut self, until: EventTime, show: &Shown<'_>) -> Option<Closed> {
         let episode = self.open.as_mut()?;
+        episode.awaited.date(show.statuses, show.skews);
         let (at, outcome) = episode.over_by(until, show.switches)?;
         self.close(at, outcome, show)
     }

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::answers::{DurationAnswer, LossEnd};
-use crate::facts::ids::WorkItem;
+use crate::facts::ids::{Kind, WorkItem};
 use crate::facts::observation::{Claim, Member};
 use crate::facts::sets;
 use crate::facts::time::EventTime;
@@ -117,11 +117,6 @@ impl Losses {
         held: &[WorkItem],
         lost: &mut Vec<WorkItem>,
     ) {
-        let generation = turn
-            .step
-            .before
-            .as_deref()
-            .map_or(0, |before| before.generation);
         for item in held {
             // What costs most is asked last.
             let goes_on = self.open.contains_key(item)
@@ -132,8 +127,7 @@ impl Losses {
                 continue;
             }
             let stopped = turn
-                .statuses
-                .stopped(*item, &owner.worker, generation, &turn.life_before())
+                .stopped(*item, owner)
                 .map(|at| turn.placed(&owner.worker, at))
                 // A clock that is off is known in an interval only.
                 .filter(|_| turn.skews.of(&owner.worker).ms() == 0);
@@ -324,14 +318,23 @@ fn is_configured(turn: &Turn<'_>, item: WorkItem) -> bool {
     {
         return false;
     }
-    // What was removed later was configured then.
+    // What changed later tells what was so then: whoever reads the history knows it already.
     // A record without members names no offset: its group goes by those before.
     let named = turn.step.now.as_deref().and_then(|now| now.config_offset);
-    let offset = named.or(turn.step.config_from);
-    let later = || {
-        turn.config
-            .between(offset, Some(i64::MAX))
-            .any(|change| change.connector == item.connector && of_item(change.what))
-    };
-    turn.configured.contains(item) || later()
+    // One by a leader that lags names an older one.
+    let offset = named.max(turn.step.config_from);
+    turn.config
+        .between(offset, Some(i64::MAX))
+        .filter(|change| change.connector == item.connector)
+        .find_map(|change| was_configured(change.what, item))
+        .unwrap_or_else(|| turn.configured.contains(item))
+}
+
+/// Whether the item was configured before a change of its connector, if that tells.
+fn was_configured(then: What, item: WorkItem) -> Option<bool> {
+    match then {
+        What::Created => Some(false),
+        What::Deleted => Some(true),
+        What::Committed { before, .. } => (item.kind() == Kind::Task).then_some(item.task < before),
+    }
 }

@@ -69,6 +69,8 @@ pub struct Evidence<'a> {
     pub progress: &'a Progress,
     /// How many steps were taken to be judged.
     pub steps_taken: u64,
+    /// Whether others wait for that.
+    pub steps_wait: bool,
     /// The instant up to which no group record is unread (rule 5).
     pub quiet_until: Option<EventTime>,
 }
@@ -79,7 +81,16 @@ impl Evidence<'_> {
     /// Whether nothing that says more of a round with this follower can be unread, and what
     /// earlier steps tell of clocks is known: whoever reads the history knows it no later.
     fn is_all(&self, next: &Next) -> bool {
-        next.step < self.steps_taken && self.progress.passed(next.arrived)
+        self.knows_clocks(Some(next)) && self.progress.passed(next.arrived)
+    }
+
+    /// Whether all is known that steps tell of clocks before a round, and what it had started
+    /// does: a status is not held against clocks that are known later.
+    fn knows_clocks(&self, next: Option<&Next>) -> bool {
+        match next {
+            Some(next) => next.step < self.steps_taken,
+            None => !self.steps_wait,
+        }
     }
 }
 

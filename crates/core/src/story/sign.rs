@@ -47,13 +47,9 @@ fn is_undated(turn: &Turn<'_>) -> bool {
     let Some(before) = turn.step.before.as_deref() else {
         return true;
     };
-    let generation = before.generation;
     let silent = turn.leavers().any(|(place, old)| {
         let held = turn.held(place, old);
-        let mut stops = held.iter().filter_map(|item| {
-            let life = turn.life_before();
-            turn.statuses.stopped(*item, &old.worker, generation, &life)
-        });
+        let mut stops = held.iter().filter_map(|item| turn.stopped(*item, old));
         stops.next().is_none()
     });
     let follows = before.error.is_some()
@@ -65,19 +61,11 @@ fn is_undated(turn: &Turn<'_>) -> bool {
 /// The first stop that each member wrote between the two records: who leaves stops first,
 /// and an eager member stops before it joins.
 fn stops<'a>(turn: &'a Turn<'a>, eager: bool) -> impl Iterator<Item = EventTime> + 'a {
-    let generation = turn
-        .step
-        .before
-        .as_deref()
-        .map_or(0, |before| before.generation);
     let members = turn.before().iter().enumerate();
     let stopping = members.filter(move |(_, old)| eager || turn.present(&old.id).is_none());
     stopping.filter_map(move |(place, old)| {
         let held = turn.held(place, old);
-        let written = held.iter().filter_map(|item| {
-            turn.statuses
-                .stopped(*item, &old.worker, generation, &turn.life_before())
-        });
+        let written = held.iter().filter_map(|item| turn.stopped(*item, old));
         written.min().map(|at| turn.placed(&old.worker, at))
     })
 }

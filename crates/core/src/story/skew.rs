@@ -31,6 +31,8 @@ pub struct Skews {
     /// Whether more is known than when it was last asked.
     #[serde(skip)]
     learnt: bool,
+    /// How often more was known than before.
+    version: u64,
 }
 
 /// The pairs of each worker, oldest first.
@@ -78,7 +80,16 @@ impl Skews {
     }
 
     fn add(&mut self, worker: &Arc<str>, pair: Pair) {
-        self.learnt |= self.workers.add(worker, pair);
+        if self.workers.add(worker, pair) {
+            self.learnt = true;
+            self.version = self.version.saturating_add(1);
+        }
+    }
+
+    /// Another number whenever more is known.
+    #[must_use]
+    pub fn version(&self) -> u64 {
+        self.version
     }
 
     /// Whether more is known of some clock since this was last asked.

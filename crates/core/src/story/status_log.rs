@@ -74,6 +74,15 @@ impl Life<'_> {
     }
 }
 
+// === impl Written ===
+
+impl Written {
+    /// Whether it says what became of work that was to start.
+    fn is_start(&self) -> bool {
+        !matches!(self.state, RunState::Unassigned | RunState::Restarting)
+    }
+}
+
 // === impl StatusLog ===
 
 impl StatusLog {
@@ -145,6 +154,15 @@ impl StatusLog {
             .filter(|written| life.has(written))
     }
 
+    /// Whether the last that a worker wrote of an item is that it has it running, or paused.
+    #[must_use]
+    pub fn runs(&self, item: WorkItem, worker: &str) -> bool {
+        let log = self.items.get(&item).filter(|log| !log.destroyed);
+        let mut written = log.into_iter().flat_map(|log| log.written.iter().rev());
+        let last = written.find(|written| &*written.worker == worker);
+        last.is_some_and(|last| !matches!(last.state, RunState::Unassigned | RunState::Failed))
+    }
+
     /// When a worker stopped an item after it completed a generation and before it completed
     /// the next one.
     #[must_use]
@@ -175,18 +193,17 @@ impl StatusLog {
             .recorded
     }
 
-    /// When a worker first said what became of an item that it was told to start: any state
-    /// but that it stopped it.
+    /// The first that a worker said of an item that it was told to start, having completed one
+    /// of these generations last: any state but that it stopped it.
     #[must_use]
     pub fn started(
         &self,
         item: WorkItem,
         worker: &str,
-        generation: i32,
+        generations: std::ops::RangeInclusive<i32>,
         life: &Life<'_>,
-    ) -> Option<EventTime> {
-        self.by(item, worker, generation..=i32::MAX, life)
-            .find(|written| !matches!(written.state, RunState::Unassigned | RunState::Restarting))?
-            .recorded
+    ) -> Option<&Written> {
+        self.by(item, worker, generations, life)
+            .find(|written| written.is_start() && written.recorded.is_some())
     }
 }

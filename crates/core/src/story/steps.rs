@@ -11,7 +11,7 @@ use crate::facts::ids::{Names, Protocol, WorkItem};
 use crate::facts::observation::{Claim, GroupSnapshot, Member};
 use crate::facts::sets;
 use crate::facts::time::{ArrivalTime, EventTime};
-use crate::limits::STEPS_WAITING_MAX;
+use crate::limits::{LAST_STOPS_MS, STEPS_WAITING_MAX};
 use crate::story::config_log::ConfigLog;
 use crate::story::skew::Skews;
 use crate::story::status_log::{Life, StatusLog};
@@ -73,6 +73,8 @@ pub struct Steps {
     /// The record of the last step that was taken, and when its incarnation began.
     before: Option<Arc<GroupSnapshot>>,
     began: Option<(EventTime, u32)>,
+    /// The record before that one.
+    earlier: Option<Arc<GroupSnapshot>>,
     /// The largest config offset that a step's record named.
     config_from: Option<i64>,
 }
@@ -114,10 +116,17 @@ impl Steps {
 
     /// The oldest step, if its barrier is passed, or if too many wait for theirs. What lies
     /// beyond the end of the config topic is of another topic.
-    pub fn take(&mut self, passed: impl Fn(ArrivalTime) -> bool, config_end: i64) -> Option<Step> {
-        let oldest = self.waiting.front()?;
+    pub fn take(
+        &mut self,
+        passed: impl Fn(ArrivalTime) -> bool,
+        statuses: &StatusLog,
+        config_end: i64,
+    ) -> Option<Step> {
+        let oldest = self.waiting.front()?.arrived;
         let crowded = self.waiting.len() > STEPS_WAITING_MAX;
-        if !crowded && !passed(oldest.arrived) {
+        // Whether more is to be waited for is asked only where that may matter.
+        let is_due = || passed(oldest) && self.oldest_since(statuses).is_some_and(&passed);
+        if !crowded && !is_due() {
             return None;
         }
         let mut step = self.waiting.pop_front()?;
@@ -127,6 +136,7 @@ impl Steps {
         let named = named.filter(|offset| *offset <= config_end);
         self.config_from = self.config_from.max(named);
         step.before = self.before.take();
+        self.earlier.clone_from(&step.before);
         step.began_before = self.began.replace((step.began, step.incarnation));
         // A group that was deleted had the members it had until somebody joins it anew.
         self.before = step.now.clone().or_else(|| step.before.clone());
@@ -149,7 +159,13 @@ impl Steps {
     /// The records of all that wait, and of the last that was taken.
     pub fn records_mut(&mut self) -> impl Iterator<Item = &mut Arc<GroupSnapshot>> {
         let waiting = self.waiting.iter_mut().filter_map(|step| step.now.as_mut());
-        waiting.chain(&mut self.before)
+        waiting.chain(&mut self.before).chain(&mut self.earlier)
+    }
+
+    /// The record before that of the last step that was taken.
+    #[must_use]
+    pub fn earlier(&self) -> Option<&GroupSnapshot> {
+        self.earlier.as_deref()
     }
 
     /// Goes on after an absence, at `now`: whatever is asked from now on is asked after all
@@ -158,6 +174,27 @@ impl Steps {
         for step in &mut self.waiting {
             step.arrived = step.arrived.min(now);
         }
+    }
+
+    /// After which instant a question must have been asked whose answer proves that nothing of
+    /// the oldest step is unread. Where somebody left who may still say that it stopped, that
+    /// is as late as such a status may be dated; of history all of it is there.
+    #[must_use]
+    pub fn oldest_since(&self, statuses: &StatusLog) -> Option<ArrivalTime> {
+        let step = self.waiting.front()?;
+        let before = self.before.as_deref().filter(|_| step.live);
+        let now = step.now.as_deref();
+        let is_gone =
+            |member: &&Arc<Member>| now.is_none_or(|now| now.member(&member.id).is_none());
+        let may_stop = |member: &Arc<Member>| {
+            let mut told = member.told.iter();
+            told.any(|item| statuses.runs(*item, &member.worker))
+        };
+        let mut gone = before
+            .into_iter()
+            .flat_map(|before| before.members.iter().filter(is_gone));
+        let wait_ms = if gone.any(may_stop) { LAST_STOPS_MS } else { 0 };
+        Some(step.arrived.plus_ms(wait_ms))
     }
 
     /// Since when the newest of them waits.
@@ -299,6 +336,24 @@ impl<'a> Turn<'a> {
     pub fn changes(&self) -> impl Iterator<Item = &'a crate::story::config_log::ConfigChange> {
         let to = self.step.now.as_deref().and_then(|now| now.config_offset);
         self.config.between(self.step.config_from, to)
+    }
+
+    /// When a member of the record before wrote that it stopped an item before it was gone, or
+    /// joined again, on its worker's clock. What it wrote later is of a process that lived on.
+    #[must_use]
+    pub fn stopped(&self, item: WorkItem, member: &Member) -> Option<EventTime> {
+        let generation = self.step.before.as_deref()?.generation;
+        let life = self.life_before();
+        self.statuses
+            .stopped(item, &member.worker, generation, &life)
+            .filter(|at| self.is_in_time(&member.worker, *at))
+    }
+
+    /// Whether a worker may have written a status before the join phase that is over.
+    #[must_use]
+    pub fn is_in_time(&self, worker: &str, written: EventTime) -> bool {
+        let at = self.skews.corrected(worker, written, EventTime(i64::MIN));
+        at <= self.step.join_ended.plus_ms(LAST_STOPS_MS)
     }
 
     /// An instant of a worker's clock on the coordinator's, between the two records: where

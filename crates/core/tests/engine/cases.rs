@@ -116,8 +116,8 @@ fn o_09_deleted_while_a_worker_is_away() {
          0.2 ends
          1.0 group 214 sessioned a off=6 | a: claim=snow,snow-0,snow-1,snow-3 | c: claim=snow-2
          10.0 group 215 sessioned a off=6 delay=60000 | a: claim=snow,snow-0,snow-1,snow-3
-         10.1 ends
-         10.1 show
+         11.1 ends
+         11.1 show
          60.0 config delete snow
          64.8 group 216 sessioned a off=7 delay=5179 | a: claim=snow,snow-0,snow-1,snow-3 rev=snow,snow-0,snow-1,snow-3
          64.9 ends
@@ -126,7 +126,7 @@ fn o_09_deleted_while_a_worker_is_away() {
          70.1 ends
          70.1 show",
         "incarnation 1 from generation 214
-         gen 214 completed by rule 4
+         gen 214 completed by rule 3
          stable 215 sessioned led by a
          a owns snow,snow-0,snow-1,snow-3
          unassigned snow-2 lost since 10 of c

@@ -180,11 +180,11 @@ fn o_08_replaced_after_a_crash() {
     let log = format!(
         "{THREE}
          110.0 group 8 sessioned a off=5 delay=300000 | a: claim=foo,foo-0 | b: claim=foo-2
-         110.1 ends"
+         111.1 ends"
     );
     tells(
-        &format!("{log}\n110.1 story\n110.1 show"),
-        "episode 8-8 parked 110.. active 0+ parked 0.1
+        &format!("{log}\n111.1 story\n111.1 show"),
+        "episode 8-8 parked 110.. active 0+ parked 1.1
          worker_lost c from 8
          gen 8 open worker_lost c sync 0 stop - start -
          left c crashed not settled with 0+1
@@ -284,11 +284,11 @@ fn o_16_back_when_the_delay_is_over() {
     let log = format!(
         "{SIMPLE}
          20.0 group 3 sessioned b off=3 delay=300000 | b: claim=-
-         20.1 ends"
+         21.1 ends"
     );
     tells(
-        &format!("{log}\n20.1 story\n20.1 show"),
-        "episode 3-3 parked 20.. active 0+ parked 0.1
+        &format!("{log}\n21.1 story\n21.1 show"),
+        "episode 3-3 parked 20.. active 0+ parked 1.1
          worker_lost a from 3
          gen 3 open worker_lost a sync 0 stop - start -
          left a crashed not settled with 1+1

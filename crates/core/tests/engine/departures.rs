@@ -136,8 +136,8 @@ fn a_task_that_ignores_the_stop() {
          25.5 group 2 sessioned b off=5 join=25.4 | b: claim=foo-1 add=foo | c: claim=foo-2 add=foo-0
          25.8 status foo RUNNING b 2
          25.9 status foo-0 RUNNING c 2
-         26.0 ends
-         26.0 story",
+         27.0 ends
+         27.0 story",
         "episode 1-1 settled 0.9..1.3 active 0.4+ parked 0
            group_formed - from 1
            gen 1 completed group_formed - sync 0.1 stop - start -
@@ -160,8 +160,8 @@ fn cut_short() {
          31.5 group 2 sessioned b off=5 join=31.4 | b: claim=foo-1 add=foo | c: claim=foo-2 add=foo-0
          31.8 status foo RUNNING b 2
          31.9 status foo-0 RUNNING c 2
-         32.0 ends
-         32.0 story",
+         33.0 ends
+         33.0 story",
         "episode 1-1 settled 0.9..1.3 active 0.4+ parked 0
            group_formed - from 1
            gen 1 completed group_formed - sync 0.1 stop - start -
@@ -267,12 +267,12 @@ fn two_members_of_one_address() {
          1.2 status foo-1 RUNNING a 1
          2.0 ends
          30.0 group 2 sessioned a off=4 delay=20000 | a: claim=foo,foo-0
-         30.1 ends
-         30.1 story",
+         31.1 ends
+         31.1 story",
         "episode 1-1 settled 1..1 active 0+ parked 0
            group_formed - from 1
            gen 1 completed group_formed - sync 0 stop - start -
-         episode 2-2 parked 30.. active 0+ parked 0.1
+         episode 2-2 parked 30.. active 0+ parked 1.1
            worker_gone a from 2
            gen 2 open worker_gone a sync 0 stop - start -
            left a unknown with 0+0

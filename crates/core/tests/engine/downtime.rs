@@ -87,8 +87,8 @@ fn lost_work_that_starts_before_it_is_judged() {
          1.5 ends
          20.0 group 2 sessioned a off=3 | a: claim=foo add=foo-0
          20.4 status foo-0 RUNNING a 2
-         20.5 ends
-         20.5 costs",
+         21.5 ends
+         21.5 costs",
         "interrupted task lost 1
          handed over task unclean 1
          foo was down lost for 0.4",

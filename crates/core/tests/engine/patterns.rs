@@ -242,8 +242,8 @@ fn one_worker_crashes_three_times() {
          91.0 ends
          91.0 pattern
          120.0 group 11 sessioned a off=4 delay=10000 | a: claim=foo,foo-0
-         120.1 ends
-         120.1 pattern
+         121.1 ends
+         121.1 pattern
          125.0 group 12 sessioned a off=4 delay=5000 | a: claim=foo,foo-0 | d#4: host=192.0.2.3 claim=none
          125.1 ends
          125.1 pattern

@@ -83,8 +83,8 @@ fn a_config_offset_that_goes_back_tells_nothing_twice() {
          10.1 group 4 sessioned b off=3 | b: claim=- add=foo,foo-0 | c: claim=-
          10.2 status foo RUNNING b 4
          10.2 status foo-0 RUNNING b 4
-         10.3 ends
-         10.3 story",
+         11.3 ends
+         11.3 story",
         "episode 1-1 settled 1..1.1 active 0.1+ parked 0
            group_formed - from 1
            gen 1 completed group_formed - sync 0 stop - start -

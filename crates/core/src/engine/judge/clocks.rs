@@ -5,10 +5,10 @@ use std::sync::Arc;
 use super::Story;
 use crate::engine::State;
 use crate::facts::input::Topic;
-use crate::facts::observation::{GroupSnapshot, Member, StatusFact};
+use crate::facts::observation::{GroupSnapshot, Member, Status, StatusFact};
 use crate::facts::sets;
 use crate::facts::time::{ArrivalTime, EventTime};
-use crate::limits::TIMER_SLACK_MS;
+use crate::limits::LAST_STOPS_MS;
 use crate::story::status_log::Life;
 use crate::story::steps::Step;
 
@@ -76,29 +76,38 @@ impl State {
     }
 
     /// A start that the newest record asked for dates its worker's clock, once that record's
-    /// turn came: a clock far behind would otherwise prove nothing until the next one.
+    /// turn came: a clock far behind would otherwise prove nothing until the next one. So does
+    /// one that the record before asked for, and that is late.
     fn learn_start(&mut self, fact: &StatusFact) {
         let (StatusFact::State(status), Some(newest)) = (fact, self.group.newest.as_deref()) else {
             return;
         };
-        let told = |member: &&Arc<Member>| {
-            member.worker == status.worker && sets::contains(&member.assigned, status.item)
-        };
-        if newest.shares_worker(&status.worker) || !newest.members.iter().any(|m| told(&m)) {
-            return;
-        }
         let Story {
-            statuses, skews, ..
-        } = &mut self.story;
-        let life = Life {
-            began: self.group.began.unwrap_or(newest.recorded),
-            incarnation: self.group.incarnation,
+            statuses,
             skews,
-        };
-        // What is written later, of the same start, says no more.
-        let first = statuses.started(status.item, &status.worker, newest.generation, &life);
-        if let Some(at) = first {
-            skews.started(&status.worker, at, newest.recorded);
+            steps,
+            ..
+        } = &mut self.story;
+        let late = newest.recorded.plus_ms(LAST_STOPS_MS);
+        let records = [(Some(newest), EventTime(i64::MAX)), (steps.earlier(), late)];
+        for (record, until) in records {
+            let record = record.filter(|record| record.generation == status.generation);
+            let Some(record) = record.filter(|record| asks_for(record, status)) else {
+                continue;
+            };
+            let life = Life {
+                began: self.group.began.unwrap_or(record.recorded),
+                incarnation: self.group.incarnation,
+                skews,
+            };
+            let number = record.generation;
+            // What is written later, of the same start, says no more.
+            let first = statuses.started(status.item, &status.worker, number..=number, &life);
+            let in_time =
+                |at: &EventTime| skews.corrected(&status.worker, *at, EventTime(i64::MIN)) <= until;
+            if let Some(at) = first.and_then(|first| first.recorded).filter(in_time) {
+                skews.started(&status.worker, at, record.recorded);
+            }
         }
     }
 
@@ -107,7 +116,8 @@ impl State {
     pub(super) fn learn_starts(&mut self, step: &Step) {
         if let Some(before) = &step.before {
             let (began, incarnation) = step.began_before.unwrap_or((step.began, step.incarnation));
-            self.learn_starts_of(before, began, incarnation);
+            let until = step.recorded.plus_ms(LAST_STOPS_MS);
+            self.learn_starts_of(before, began, incarnation, until);
         }
     }
 
@@ -115,11 +125,18 @@ impl State {
     pub(super) fn learn_newest_starts(&mut self) {
         if let Some(newest) = self.group.newest.clone() {
             let began = self.group.began.unwrap_or(newest.recorded);
-            self.learn_starts_of(&newest, began, self.group.incarnation);
+            let until = EventTime(i64::MAX);
+            self.learn_starts_of(&newest, began, self.group.incarnation, until);
         }
     }
 
-    fn learn_starts_of(&mut self, before: &GroupSnapshot, began: EventTime, incarnation: u32) {
+    fn learn_starts_of(
+        &mut self,
+        before: &GroupSnapshot,
+        began: EventTime,
+        incarnation: u32,
+        until: EventTime,
+    ) {
         let Story {
             statuses, skews, ..
         } = &self.story;
@@ -132,8 +149,14 @@ impl State {
         for old in before.members.iter().filter(|old| !old.assigned.is_empty()) {
             let worker = &old.worker;
             let starts = old.assigned.iter();
+            let number = before.generation;
             let starts =
-                starts.filter_map(|item| statuses.started(*item, worker, before.generation, &life));
+                starts.filter_map(|item| statuses.started(*item, worker, number..=number, &life));
+            let starts = starts.filter_map(|started| started.recorded);
+            // Who is there does not learn it from what is started after the next record.
+            let in_time =
+                |at: &EventTime| skews.corrected(worker, *at, EventTime(i64::MIN)) <= until;
+            let starts = starts.filter(in_time);
             if !before.shares_worker(worker) {
                 started.extend(starts.min().map(|at| (Arc::clone(worker), at)));
             }
@@ -160,7 +183,7 @@ impl State {
         let allowed = |worker: &str, at: EventTime| {
             let ahead_ms = at.since_ms(step.join_ended);
             let most_ms = skews.of(worker).most_ms;
-            ahead_ms > TIMER_SLACK_MS && most_ms.is_some_and(|most| ahead_ms <= most)
+            ahead_ms > LAST_STOPS_MS && most_ms.is_some_and(|most| ahead_ms <= most)
         };
         for old in &before.members {
             let gone = now.is_none_or(|now| now.member(&old.id).is_none());
@@ -181,4 +204,12 @@ impl State {
             self.story.skews.stopped(&worker, at, step.join_ended);
         }
     }
+}
+
+/// Whether a record told the one who wrote a status to start the item.
+fn asks_for(record: &GroupSnapshot, status: &Status) -> bool {
+    let told = |member: &Arc<Member>| {
+        member.worker == status.worker && sets::contains(&member.assigned, status.item)
+    };
+    !record.shares_worker(&status.worker) && record.members.iter().any(told)
 }

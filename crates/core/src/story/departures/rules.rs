@@ -5,7 +5,6 @@ use crate::facts::ids::{Kind, WorkItem};
 use crate::facts::observation::{Member, RunState};
 use crate::facts::sets;
 use crate::facts::time::EventTime;
-use crate::limits::TIMER_SLACK_MS;
 use crate::story::config_log::What;
 use crate::story::status_log::Written;
 use crate::story::steps::Turn;
@@ -76,12 +75,8 @@ fn written(turn: &Turn<'_>, place: usize, member: &Member, held: &[WorkItem]) ->
     for item in held.iter().filter(|item| !explained(**item)) {
         // What it wrote later is of a process that lived on: it says nothing of how it left.
         let in_time = |written: &&Written| {
-            written.recorded.is_none_or(|at| {
-                let at = turn
-                    .skews
-                    .corrected(&member.worker, at, EventTime(i64::MIN));
-                at <= turn.step.join_ended.plus_ms(TIMER_SLACK_MS)
-            })
+            let at = written.recorded;
+            at.is_none_or(|at| turn.is_in_time(&member.worker, at))
         };
         let last = turn
             .statuses

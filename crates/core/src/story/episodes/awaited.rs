@@ -26,6 +26,13 @@ pub(super) struct Awaited {
     created: BTreeSet<ConnectorId>,
     /// When what was waited for was done, in the order of these instants.
     moves: Vec<Move>,
+    /// How much was known of clocks when they were dated.
+    dated: u64,
+    /// The number of the newest record that was taken.
+    newest: i32,
+    /// What was started by who had completed a later one by then: it is done when the turn of
+    /// that one comes.
+    later: BTreeSet<WorkItem>,
 }
 
 /// What one worker was told to start.
@@ -37,6 +44,10 @@ struct Starts(#[serde(with = "crate::facts::pairs")] BTreeMap<WorkItem, Start>);
 struct Move {
     item: WorkItem,
     worker: Arc<str>,
+    /// On the worker's clock.
+    written: EventTime,
+    /// When it was told to do it: no earlier.
+    told: EventTime,
     at: EventTime,
 }
 
@@ -53,6 +64,7 @@ struct Start {
 
 impl Awaited {
     pub(super) fn take(&mut self, turn: &Turn<'_>) {
+        self.date(turn.statuses, turn.skews);
         // Whoever reads the history finds at once what was done only after this record, by a
         // worker that still has it: it is waited for like what is not read yet.
         let recorded = turn.step.recorded;
@@ -99,6 +111,10 @@ impl Awaited {
                 }
             }
         }
+        self.newest = now.generation;
+        for item in std::mem::take(&mut self.later) {
+            self.wrote(item, turn.statuses, turn.skews);
+        }
         let recommitted = recommitted(turn);
         for member in &now.members {
             let items = to_start(member, &recommitted);
@@ -133,13 +149,26 @@ impl Awaited {
                 incarnation,
                 skews,
             };
-            if let Some(at) = statuses.started(item, worker, start.generation, &life) {
-                let at = skews.corrected(worker, at, start.recorded);
-                let worker = Arc::clone(worker);
-                done = Some(Move { item, worker, at });
-                starts.0.remove(&item);
-                break;
-            }
+            let first = start.generation;
+            let in_turn = statuses.started(item, worker, first..=self.newest, &life);
+            let Some(written) = in_turn.and_then(|written| written.recorded) else {
+                if statuses
+                    .started(item, worker, first..=i32::MAX, &life)
+                    .is_some()
+                {
+                    self.later.insert(item);
+                }
+                continue;
+            };
+            done = Some(Move {
+                item,
+                worker: Arc::clone(worker),
+                written,
+                told: start.recorded,
+                at: skews.corrected(worker, written, start.recorded),
+            });
+            starts.0.remove(&item);
+            break;
         }
         if let Some(done) = done {
             if self
@@ -151,6 +180,23 @@ impl Awaited {
             }
             let place = self.moves.partition_point(|other| other.at <= done.at);
             self.moves.insert(place, done);
+        }
+    }
+
+    /// Dates all of it anew if more is known of clocks by now: whoever reads the history finds
+    /// what was done before it knows the clock of who did it, or takes it for older than it is.
+    pub(super) fn date(&mut self, statuses: &StatusLog, skews: &Skews) {
+        if std::mem::replace(&mut self.dated, skews.version()) == skews.version() {
+            return;
+        }
+        for done in &mut self.moves {
+            done.at = skews.corrected(&done.worker, done.written, done.told);
+        }
+        self.moves.sort_by_key(|done| done.at);
+        let starts = self.starts.values();
+        let items: Vec<WorkItem> = starts.flat_map(|starts| starts.0.keys().copied()).collect();
+        for item in items {
+            self.wrote(item, statuses, skews);
         }
     }
 

@@ -153,8 +153,9 @@ impl RoundEntry {
             at.filter(|at| in_time(at, told))
         };
         let started = |item: WorkItem, told: &Told| {
-            let at = statuses.started(item, &told.worker, self.generation, &life);
-            at.filter(|at| in_time(at, told))
+            let number = self.generation;
+            let written = statuses.started(item, &told.worker, number..=number, &life);
+            written?.recorded.filter(|at| in_time(at, told))
         };
         let stops = |skew: &dyn Fn(&str) -> Skew| {
             ByWorker::of(measure.stops.iter().filter(|_| on(3)), stopped, skew)

@@ -136,7 +136,7 @@ fn wrote_status(
     let until = round
         .next
         .map_or(evidence.quiet_until, |next| Some(next.join_ended));
-    let Some(until) = until else {
+    let Some(until) = until.filter(|_| evidence.knows_clocks(round.next.as_ref())) else {
         return false;
     };
     let skew_ms = evidence.skews.of(&member.worker).ms();
