@@ -59,6 +59,7 @@ pub(super) fn ends(matched: &Matched<'_>, watched: &Watched) -> Result<(), Strin
         lost(matched, loss, &mut right);
     }
     dropped(matched, &mut right);
+    never_taken(matched, &mut right);
     for kind in [Kind::Connector, Kind::Task] {
         for end in ENDS.into_iter().flatten() {
             let told = counted.get(&(kind, end)).copied().unwrap_or(0);
@@ -149,8 +150,19 @@ fn maybe(matched: &Matched<'_>, step: &Step<'_>, loss: &TrueLoss) -> Vec<Option<
         ],
     };
     if loss.ended == LossEnd::Removed {
-        // Only the next round shows it, if there is one.
+        // Only the next round shows it, if there is one; one that was computed before hands it
+        // out.
         ends.push(None);
+        let hands_out = |step: &Step<'_>| {
+            let mut members = step.real.members.values();
+            step.real.recorded_ms >= loss.until_ms
+                && Some(step.real.join_ended_ms) <= loss.until_ms
+                && members.any(|member| member.assigned.contains(&loss.item))
+        };
+        if matched.steps.iter().any(hands_out) {
+            ends.push(Some(answers::LossEnd::Reassigned));
+            ends.push(Some(answers::LossEnd::Reclaimed));
+        }
     }
     ends
 }
@@ -207,6 +219,23 @@ fn is_proven(matched: &Matched<'_>, loss: &TrueLoss) -> bool {
 fn dropped(matched: &Matched<'_>, right: &mut Counts) {
     for drop in &matched.truth.drops {
         for item in &drop.items {
+            for end in ENDS {
+                right.add(item, end, false);
+            }
+            right.all.1 += 1;
+        }
+    }
+}
+
+/// What a member was handed and never took, because it was gone before or lost its coordinator,
+/// its leader counts as lost, too: the truth knows nobody who had it.
+fn never_taken(matched: &Matched<'_>, right: &mut Counts) {
+    for step in &matched.steps {
+        let Some(before) = step.before else {
+            continue;
+        };
+        let not_taken = before.members.values().filter(|m| m.applied_ms.is_none());
+        for item in not_taken.flat_map(|member| &member.assigned) {
             for end in ENDS {
                 right.add(item, end, false);
             }
