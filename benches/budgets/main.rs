@@ -8,6 +8,7 @@
 
 mod derive;
 mod fleet;
+mod kafka;
 mod latency;
 mod memory;
 mod process;

@@ -10,7 +10,7 @@ use evenkeel_core::facts::time::{ArrivalTime, EventTime};
 use crate::fleet::{Fleet, GROUP};
 use crate::report::{Held, Report, short};
 use crate::stopwatch::thread_cpu_s;
-use crate::{Scale, process, stage};
+use crate::{Scale, process};
 
 const BASE_MS: i64 = 1_700_000_000_000;
 const PER_SECOND: i64 = 250;
@@ -188,10 +188,10 @@ impl Storm {
             BASE_MS,
             InputKind::Settings(Settings {
                 group: GROUP.to_owned(),
-                offsets_topic: stage::OFFSETS.to_owned(),
-                config_topic: stage::CONFIG.to_owned(),
+                offsets_topic: "__consumer_offsets".to_owned(),
+                config_topic: "connect-configs".to_owned(),
                 config_partitions: 1,
-                status_topic: stage::STATUS.to_owned(),
+                status_topic: "connect-status".to_owned(),
                 status_partitions: 1,
                 ..Settings::default()
             }),
