@@ -188,7 +188,9 @@ impl Engine {
     #[must_use]
     pub fn wants_ends(&self) -> bool {
         let waits = |since| !self.state.progress.passed(since);
-        self.state.rounds.waits_since().is_some_and(waits) || self.state.story_waits()
+        self.state.rounds.waits_since().is_some_and(waits)
+            || self.state.rounds.waits_for_quiet(self.state.evidence())
+            || self.state.story_waits()
     }
 
     /// Inputs that say that every topic ends where reading stands: for a capture whose end is
