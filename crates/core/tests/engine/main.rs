@@ -27,6 +27,7 @@ mod losses;
 mod patterns;
 mod polls;
 mod rounds;
+mod sampled;
 mod subtle;
 mod switches;
 mod unassigned;
