@@ -151,27 +151,6 @@ fn topic_found_missing_before() {
     }
 }
 
-/// A status that proves the newest round counts once no older group record can be unread. A
-/// question that was sent before it was written cannot say so, and no record may come for
-/// long: another question is wanted.
-#[test]
-fn status_after_the_last_question() {
-    let mut engine = Engine::new();
-    feed(
-        &mut engine,
-        "0.0 ends
-         1.0 group 1 sessioned a | a: add=foo
-         1.2 ends",
-    );
-    feed(&mut engine, "1.5 status foo RUNNING a 1");
-    let answers = engine.answers();
-    assert_eq!(answers.rounds[0].outcome, None);
-    assert!(engine.wants_ends());
-    feed(&mut engine, "2.0 ends");
-    assert!(engine.answers().rounds[0].outcome.is_some());
-    assert!(!engine.wants_ends());
-}
-
 /// Another cluster's config topic: the group names an offset that never comes.
 #[test]
 fn another_clusters_config_topic() {

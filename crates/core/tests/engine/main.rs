@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod absences;
+mod asking;
 mod balance;
 mod barrier;
 mod beginnings;

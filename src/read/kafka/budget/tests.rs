@@ -1,3 +1,5 @@
+//! The budget at its borders, and when a storm is over.
+
 use super::*;
 
 fn sample(generation: i32, at_ms: i64, bytes: u64) -> Sample {
