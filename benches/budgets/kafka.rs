@@ -46,7 +46,7 @@ pub(crate) struct Kafka {
 
 enum Side {
     Embedded(Broker),
-    Real(Cluster, ThreadedProducer<DefaultProducerContext>),
+    Real(Box<Cluster>, ThreadedProducer<DefaultProducerContext>),
 }
 
 // === impl Kind ===
@@ -245,7 +245,7 @@ fn real() -> anyhow::Result<Kafka> {
         .set("queue.buffering.max.messages", "500000")
         .create()?;
     Ok(Kafka {
-        side: Side::Real(cluster, producer),
+        side: Side::Real(Box::new(cluster), producer),
         partition: 0,
     })
 }
