@@ -15,10 +15,10 @@ use sidecar::Sidecar;
 const HOUR_S: i64 = 3_600;
 
 /// Between two rounds; more than the twenty in ten minutes that make a storm.
-const PACE_S: i64 = 6;
+const PACE_S: i64 = 8;
 
 /// Each hour the storm is as dense as it was seen in the field for so many rounds.
-const DENSE_ROUNDS: i64 = 300;
+const DENSE_ROUNDS: i64 = 200;
 const DENSE_MS: i64 = 4;
 
 /// The least of a size that is told to have grown: what waits for the next question for
@@ -39,7 +39,7 @@ fn a_day_of_it_is_remembered_in_no_more_than_an_hour_of_it() {
             }
             sidecar.round(&mut storm, PACE_S * 1_000);
             // Right after the dense part, when most waits, and at times between.
-            if second % 900 == 0 || second == HOUR_S / 2 {
+            if second % 1_200 == 0 || second == HOUR_S / 2 {
                 match hour {
                     2..6 => early.look(&sidecar),
                     20.. => late.look(&sidecar),
