@@ -8,6 +8,7 @@
 
 mod derive;
 mod fleet;
+mod kafka;
 mod latency;
 mod memory;
 mod process;
@@ -34,6 +35,8 @@ struct Scale {
     real: bool,
     /// Records of the partition that is searched; a size that suits the broker without.
     records: Option<u64>,
+    /// Hours of the storm, however long they take.
+    hours: Option<i64>,
 }
 
 impl Scale {
@@ -66,7 +69,7 @@ fn main() -> ExitCode {
         Err(wrong) => {
             let known: Vec<&str> = BENCHES.iter().map(|(name, _)| *name).collect();
             eprintln!(
-                "{wrong}\nusage: [--quick] [--real] [--records N] [{}]…",
+                "{wrong}\nusage: [--quick] [--real] [--records N] [--hours N] [{}]…",
                 known.join("|")
             );
             return ExitCode::from(2);
@@ -102,13 +105,16 @@ fn arguments() -> Result<(Scale, Vec<String>), String> {
             "--bench" => {}
             "--quick" => scale.quick = true,
             "--real" => scale.real = true,
-            "--records" => {
-                let number = args.next().and_then(|text| text.parse().ok());
-                scale.records = Some(number.ok_or("--records takes a number")?);
-            }
+            "--records" => scale.records = Some(number(&arg, args.next())?),
+            "--hours" => scale.hours = Some(number(&arg, args.next())?),
             name if BENCHES.iter().any(|(known, _)| *known == name) => names.push(arg),
             other => return Err(format!("no benchmark {other}")),
         }
     }
     Ok((scale, names))
+}
+
+fn number<T: std::str::FromStr>(name: &str, text: Option<String>) -> Result<T, String> {
+    let number = text.and_then(|text| text.parse().ok());
+    number.ok_or_else(|| format!("{name} takes a number"))
 }

@@ -4,40 +4,55 @@ use std::time::Duration;
 
 use anyhow::ensure;
 
-use crate::fleet::{Fleet, GROUP};
+use crate::Scale;
+use crate::fleet::Fleet;
+use crate::kafka::{Kafka, Kind};
 use crate::process::{self, Agent};
 use crate::report::{Held, Report, short};
-use crate::{Scale, stage};
 
 pub(crate) fn run(scale: Scale, report: &mut Report) -> anyhow::Result<()> {
     report.settings(
         "agent",
         "`evenkeel run` of this build, a process of its own; /proc/PID/status",
     );
-    report.settings("broker", "embedded, in this process");
-    let foreign = scale.of(500_000, 50_000);
-    let usual = Case {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()?;
+    for kind in Kind::of(scale) {
+        for case in [usual(scale), large(scale)] {
+            let kafka = kind.start(&runtime)?;
+            measure(scale, report, (&kafka, *kind), case)?;
+            kafka.end(&runtime);
+        }
+    }
+    Ok(())
+}
+
+fn usual(scale: Scale) -> Case {
+    Case {
         name: "3 workers, 100 tasks",
         fleet: Fleet::new(3, 10, 10),
         tasks: 100,
         history: 50,
-        foreign,
+        foreign: scale.of(500_000, 50_000),
         resident_mib_max: 15.0,
         peak_mib_max: Some(24.0),
         budget: "≤ 15 MiB, peak ≤ 24 MiB",
-    };
-    measure(scale, report, usual)?;
-    let large = Case {
+    }
+}
+
+fn large(scale: Scale) -> Case {
+    Case {
         name: "50 workers, 1,000 connectors, 10,000 tasks",
         fleet: Fleet::new(50, 1_000, 10),
         tasks: 10_000,
         history: scale.of(50, 5),
-        foreign,
+        foreign: scale.of(500_000, 50_000),
         resident_mib_max: 64.0,
         peak_mib_max: None,
         budget: "≤ 64 MiB",
-    };
-    measure(scale, report, large)
+    }
 }
 
 struct Case {
@@ -53,24 +68,17 @@ struct Case {
     budget: &'static str,
 }
 
-fn measure(scale: Scale, report: &mut Report, mut case: Case) -> anyhow::Result<()> {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build()?;
-    let broker = runtime.block_on(stage::broker())?;
-    stage::fill(&broker, case.foreign)?;
-    stage::settle(&broker, &mut case.fleet, case.history)?;
-    let mut agent = Agent::start(&[
-        "--bootstrap",
-        &broker.address().to_string(),
-        "--group",
-        GROUP,
-        "--config-topic",
-        stage::CONFIG,
-        "--status-topic",
-        stage::STATUS,
-    ])?;
+fn measure(
+    scale: Scale,
+    report: &mut Report,
+    (kafka, kind): (&Kafka, Kind),
+    mut case: Case,
+) -> anyhow::Result<()> {
+    kafka.fill(case.foreign)?;
+    kafka.settle(&mut case.fleet, case.history)?;
+    let flags = kafka.flags();
+    let flags: Vec<&str> = flags.iter().map(String::as_str).collect();
+    let mut agent = Agent::start(&flags)?;
     agent.until_trusted()?;
     // Time for what catching up left behind to go: ends are asked for every ten seconds.
     std::thread::sleep(Duration::from_secs(scale.of(15, 3)));
@@ -86,7 +94,7 @@ fn measure(scale: Scale, report: &mut Report, mut case: Case) -> anyhow::Result<
             .peak_mib_max
             .is_none_or(|max| rested.peak_kib <= max * 1024.0);
     report.row(
-        format!("resident memory, {}", case.name),
+        format!("resident memory, {}, {}", case.name, kind.told()),
         (
             format!(
                 "{} MiB after catch-up, peak {} MiB; {} MiB are heap and stacks",
@@ -113,7 +121,5 @@ fn measure(scale: Scale, report: &mut Report, mut case: Case) -> anyhow::Result<
         tasks.sum::<u64>()
     });
     ensure!(tasks == case.tasks, "the agent knows of {tasks} tasks");
-    drop(agent);
-    runtime.block_on(broker.shutdown());
     Ok(())
 }

@@ -10,12 +10,15 @@ use evenkeel::show::http::{Guard, HttpLimits, serve};
 use evenkeel::show::routes::Site;
 use evenkeel::show::view::{AgentStats, Published, Pulse, SeriesLimits};
 use evenkeel_core::answers::Answers;
+use evenkeel_core::facts::input::Topic;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::runtime::Runtime;
 use tokio::sync::watch;
 
 use crate::Scale;
 use crate::fleet::Fleet;
+use crate::kafka::{Kafka, Kind};
 use crate::report::{Held, Report, short};
 use crate::stage::{self, Running};
 use crate::stopwatch::{process_cpu_s, quantile, sorted};
@@ -25,7 +28,25 @@ pub(crate) fn run(scale: Scale, report: &mut Report) -> anyhow::Result<()> {
         .worker_threads(1)
         .enable_all()
         .build()?;
-    let answers = runtime.block_on(large())?;
+    report.settings(
+        "server",
+        "one thread, as the agent has; client on another; one connection, kept",
+    );
+    for kind in Kind::of(scale) {
+        let kafka = kind.start(&runtime)?;
+        let answers = runtime.block_on(large(&kafka))?;
+        kafka.end(&runtime);
+        measure(scale, report, (&runtime, kind.told()), answers)?;
+    }
+    Ok(())
+}
+
+fn measure(
+    scale: Scale,
+    report: &mut Report,
+    (runtime, broker): (&Runtime, &str),
+    answers: Answers,
+) -> anyhow::Result<()> {
     let tasks: i32 = answers
         .configured
         .iter()
@@ -35,13 +56,9 @@ pub(crate) fn run(scale: Scale, report: &mut Report) -> anyhow::Result<()> {
     report.settings(
         "group",
         format!(
-            "{tasks} tasks of 1,000 connectors on 50 workers, {} without an owner",
+            "{tasks} tasks of 1,000 connectors on 50 workers, {} without an owner; {broker}",
             answers.without_owner().len()
         ),
-    );
-    report.settings(
-        "server",
-        "one thread, as the agent has; client on another; one connection, kept",
     );
     let (told, published) = watch::channel(Arc::new(Published {
         groups: vec![Arc::new(answers)],
@@ -87,7 +104,7 @@ pub(crate) fn run(scale: Scale, report: &mut Report) -> anyhow::Result<()> {
         let (times, beside) = (sorted(&measured.ms), sorted(&measured.beside_ms));
         let (p99, beside_p99) = (quantile(&times, 0.99), quantile(&beside, 0.99));
         report.row(
-            format!("scrape of 10,000 tasks, {format}, {count} requests"),
+            format!("scrape of 10,000 tasks, {format}, {count} requests, {broker}"),
             (
                 format!(
                     "p50 {} ms, p99 {} ms; {} bytes",
@@ -121,18 +138,12 @@ fn frozen(told: &watch::Sender<Arc<Published>>) -> evenkeel::show::routes::Now {
 }
 
 /// What the real pipeline says of a large group of which a tenth is between two owners.
-async fn large() -> anyhow::Result<Answers> {
-    let broker = stage::broker().await?;
+async fn large(kafka: &Kafka) -> anyhow::Result<Answers> {
     let mut fleet = Fleet::new(50, 1_000, 10);
-    stage::settle(&broker, &mut fleet, 10)?;
+    kafka.settle(&mut fleet, 10)?;
     let value = fleet.round(22, clock::now().0)?;
-    broker.append(
-        stage::OFFSETS,
-        stage::partition()?,
-        stage::record(Fleet::key()?, value),
-    )?;
-    let settings = stage::settings(broker.address().to_string(), stage::OFFSETS);
-    let mut agent = Running::start(settings).await?;
+    kafka.write(Topic::Offsets, [(Fleet::key()?, value)])?;
+    let mut agent = Running::start(kafka.settings()).await?;
     agent.until_fresh().await?;
     agent
         .until("work without an owner", |published| {
@@ -145,7 +156,6 @@ async fn large() -> anyhow::Result<Answers> {
     let answers = agent.published.borrow().groups.first().cloned();
     let answers = answers.context("nothing published")?;
     agent.end().await?;
-    broker.shutdown().await;
     Ok(Arc::unwrap_or_clone(answers))
 }
 

@@ -4,12 +4,15 @@
 use anyhow::ensure;
 use evenkeel::read::kafka::ReadSettings;
 use evenkeel::run::clock;
+use evenkeel_core::facts::input::Topic;
+use tokio::runtime::Runtime;
 
 use crate::Scale;
 use crate::fleet::{Fleet, KeyValue};
+use crate::kafka::{Kafka, Kind};
 use crate::report::{Held, Report, short, spread};
-use crate::scan::{self, Log, RealLog};
-use crate::stage::{self, Running};
+use crate::scan;
+use crate::stage::Running;
 use crate::stopwatch::Spread;
 
 pub(crate) fn run(scale: Scale, report: &mut Report) -> anyhow::Result<()> {
@@ -17,86 +20,45 @@ pub(crate) fn run(scale: Scale, report: &mut Report) -> anyhow::Result<()> {
         .worker_threads(2)
         .enable_all()
         .build()?;
+    let (kind, records) = if scale.real {
+        (Kind::Real, scale.of(10_000_000, 200_000))
+    } else {
+        (Kind::Embedded, scale.of(1_000_000, 100_000))
+    };
+    let records = scale.records.unwrap_or(records);
+    let kafka = kind.start(&runtime)?;
     let mut fleet = Fleet::new(3, 10, 9);
-    if scale.real {
-        let records = scale.records.unwrap_or(scale.of(10_000_000, 200_000));
-        let real = RealLog::write(records, Some(round(&mut fleet)?))?;
-        let side = Side {
-            settings: real.settings(),
-            broker: "real broker",
-            topic: scan::LOG,
-            partition: 0,
-        };
-        let again = |pair| real.produce(std::iter::once(pair));
-        return both(
-            scale,
-            report,
-            (&runtime, &side, records),
-            (&mut fleet, &again),
-        );
-    }
-    let records = scale.records.unwrap_or(scale.of(1_000_000, 100_000));
-    let broker = runtime.block_on(stage::broker())?;
-    let partition = stage::partition()?;
-    let append = |(key, value)| -> anyhow::Result<()> {
-        broker.append(stage::OFFSETS, partition, stage::record(key, value))?;
-        Ok(())
-    };
-    append(round(&mut fleet)?)?;
-    stage::fill(&broker, records)?;
-    let side = Side {
-        settings: stage::settings(broker.address().to_string(), stage::OFFSETS),
-        broker: "embedded broker, in this process",
-        topic: stage::OFFSETS,
-        partition,
-    };
-    both(
-        scale,
-        report,
-        (&runtime, &side, records),
-        (&mut fleet, &append),
-    )?;
-    runtime.block_on(broker.shutdown());
+    kafka.write(Topic::Offsets, [round(&mut fleet)?])?;
+    kafka.fill(records)?;
+    report.settings("broker", kind.told());
+    both(scale, report, (&runtime, &kafka, kind, records), &mut fleet)?;
+    kafka.end(&runtime);
     Ok(())
 }
-
-struct Side {
-    settings: ReadSettings,
-    broker: &'static str,
-    topic: &'static str,
-    partition: i32,
-}
-
-/// Appends one more record to the log.
-type Append<'a> = &'a dyn Fn(KeyValue) -> anyhow::Result<()>;
 
 fn both(
     scale: Scale,
     report: &mut Report,
-    (runtime, side, records): (&tokio::runtime::Runtime, &Side, u64),
-    (fleet, append): (&mut Fleet, Append<'_>),
+    (runtime, kafka, kind, records): (&Runtime, &Kafka, Kind, u64),
+    fleet: &mut Fleet,
 ) -> anyhow::Result<()> {
-    report.settings("both clients", scan::settings_told(&side.settings)?);
-    report.settings("broker", side.broker);
+    let settings = kafka.settings();
+    report.settings("both clients", scan::settings_told(&settings)?);
     let rounds = scale.of(if scale.real { 3 } else { 5 }, 2);
-    let log = Log {
-        topic: side.topic,
-        partition: side.partition,
-        records: records + 1,
-    };
+    let log = kafka.log(records + 1);
     // Warms the broker's page cache; both sides read from it.
-    scan::bare(&side.settings, &log)?;
+    scan::bare(&settings, &log)?;
     let (mut far, mut bare) = (Vec::new(), Vec::new());
     for _ in 0..rounds {
-        bare.push(scan::bare(&side.settings, &log)?.as_secs_f64());
-        far.push(runtime.block_on(first_answer(&side.settings, fleet.generation))?);
+        bare.push(scan::bare(&settings, &log)?.as_secs_f64());
+        far.push(runtime.block_on(first_answer(&settings, fleet.generation))?);
     }
     let ratio = Spread::of_ratios(&far, &bare);
     let records = short(records as f64);
     report.row(
         format!(
             "first true answer, cold: {records} records after the group's, {}",
-            side.broker
+            kind.told()
         ),
         (
             format!(
@@ -111,16 +73,16 @@ fn both(
         ),
         ("≤ 1.2 times a bare scan", Held::of(ratio.median <= 1.2)),
     );
-    append(round(fleet)?)?;
+    kafka.write(Topic::Offsets, [round(fleet)?])?;
     let mut near = Vec::new();
     for _ in 0..rounds {
-        near.push(runtime.block_on(first_answer(&side.settings, fleet.generation))?);
+        near.push(runtime.block_on(first_answer(&settings, fleet.generation))?);
     }
     let near = Spread::of(&near);
     report.row(
         format!(
             "first true answer, warm: the group's record is the newest of {records}, {}",
-            side.broker
+            kind.told()
         ),
         (
             spread(near, " s"),

@@ -13,6 +13,7 @@ use evenkeel_core::wire::offsets_key::key_is_group_metadata_of;
 use tokio::sync::mpsc;
 
 use crate::fleet::{Fleet, GROUP};
+use crate::kafka::Kind;
 use crate::report::{Held, Report, short, spread};
 use crate::scan::{self, Log};
 use crate::stopwatch::{Spread, process_cpu_s, rate};
@@ -67,31 +68,16 @@ pub(crate) fn run(scale: Scale, report: &mut Report) -> anyhow::Result<()> {
         .worker_threads(2)
         .enable_all()
         .build()?;
-    let records = scale.of(1_000_000, 100_000);
-    let broker = runtime.block_on(stage::broker())?;
-    stage::fill(&broker, records)?;
-    let settings = stage::settings(broker.address().to_string(), stage::OFFSETS);
-    let log = Log {
-        topic: stage::OFFSETS,
-        partition: stage::partition()?,
-        records,
-    };
-    compare(
-        scale,
-        report,
-        (&settings, &log),
-        "embedded broker, in this process",
-    )?;
-    runtime.block_on(broker.shutdown());
-    if scale.real {
-        let records = scale.records.unwrap_or(scale.of(2_000_000, 200_000));
-        let real = scan::RealLog::write(records, None)?;
-        let log = Log {
-            topic: scan::LOG,
-            partition: 0,
-            records,
+    for kind in Kind::of(scale) {
+        let records = match kind {
+            Kind::Embedded => scale.of(1_000_000, 100_000),
+            Kind::Real => scale.records.unwrap_or(scale.of(2_000_000, 200_000)),
         };
-        compare(scale, report, (&real.settings(), &log), "real broker")?;
+        let kafka = kind.start(&runtime)?;
+        kafka.fill(records)?;
+        let log = kafka.log(records);
+        compare(scale, report, (&kafka.settings(), &log), kind.told())?;
+        kafka.end(&runtime);
     }
     Ok(())
 }

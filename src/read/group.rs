@@ -63,9 +63,12 @@ impl GroupReader {
         self.topics.ask_ends();
     }
 
-    /// Asks the coordinator as often as these answers want it.
+    /// Asks the coordinator as often as these answers want it, and reads as much.
     pub fn heed(&self, answers: &Answers) {
-        self.polls.set_pace(pace(answers));
+        let pace = pace(answers);
+        self.polls.set_pace(pace);
+        // Two of them read every record, whatever it costs.
+        self.topics.sample_beyond_budget(pace == Pace::Slow);
         // Whether the records are hidden, not what mode that makes: where descriptions are
         // slow, they are all the more wanted.
         let is_hidden = answers.inputs.iter().any(|input| {

@@ -5,11 +5,13 @@
 //! that hangs holds up one topic only), a thread that reads, and a thread that asks
 //! for end offsets. All of them stop when told to or when nobody takes the inputs.
 
+mod budget;
 mod client;
 mod emit;
 mod ends;
 mod frontier;
 mod resume;
+mod sample;
 mod search;
 mod session;
 mod shared;
@@ -266,6 +268,14 @@ impl ReaderHandle {
         let connection = Arc::new(connection);
         for topic in &self.topics {
             topic.reconnect(&connection);
+        }
+    }
+
+    /// Whether records of the group may be left out where they are beyond the byte budget:
+    /// others read them all.
+    pub fn sample_beyond_budget(&self, may: bool) {
+        for topic in &self.topics {
+            topic.set_sampling(may);
         }
     }
 

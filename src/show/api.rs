@@ -308,6 +308,11 @@ fn text(reason: &Reason, settings: &Settings, agent: &AgentStats) -> String {
             format!("{topic} was last confirmed current {} s ago", age_ms / 1000)
         }
         Why::Settling => "all topics are read, the answers are about to follow".to_owned(),
+        Why::Sampled => format!(
+            "there is more of group {} in {topic} than this agent may read: it reads the newest \
+             record once a second, and what lies between is not known here",
+            settings.group
+        ),
         Why::HistoryIncomplete => {
             "the group is known now, but the history before it has a hole".to_owned()
         }
@@ -352,7 +357,9 @@ fn plain_polls_text(why: Why, group: &str, who: &str) -> String {
             "the coordinator of group {group} last answered {} s ago; {so}",
             age_ms / 1000
         ),
-        Why::HistoryIncomplete | Why::Contradicted | Why::GroupAbsent => so.to_owned(),
+        Why::Sampled | Why::HistoryIncomplete | Why::Contradicted | Why::GroupAbsent => {
+            so.to_owned()
+        }
     }
 }
 

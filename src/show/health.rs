@@ -57,6 +57,8 @@ pub enum Why {
     },
     /// All inputs look well, but the engine has not settled on them yet.
     Settling,
+    /// There are more records than are read: the newest of each second alone.
+    Sampled,
     /// Current, but the history behind the answers has a hole.
     HistoryIncomplete,
     /// The input is not what it should be: a finding says how.
@@ -96,12 +98,18 @@ pub fn health(answers: &Answers, now: ArrivalTime) -> Health {
             why: Why::Settling,
         });
     }
-    let by_records = matches!(answers.mode, Mode::Full | Mode::NoPolls);
+    let by_records = matches!(answers.mode, Mode::Full | Mode::Sampled | Mode::NoPolls);
     // A right that was given back a moment ago: the records are there, but not read yet.
     if current && !by_records && reasons.is_empty() {
         reasons.push(Reason {
             about: About::All,
             why: Why::Settling,
+        });
+    }
+    if current && answers.mode == Mode::Sampled {
+        reasons.push(Reason {
+            about: About::Topic(Topic::Offsets),
+            why: Why::Sampled,
         });
     }
     if current && by_records && answers.whole_since.is_none() {
@@ -220,6 +228,7 @@ impl Why {
             Self::CatchingUp { .. } => "catching_up",
             Self::Unconfirmed { .. } => "unconfirmed",
             Self::Settling => "settling",
+            Self::Sampled => "sampled",
             Self::HistoryIncomplete => "history_incomplete",
             Self::Contradicted => "contradicted",
             Self::GroupAbsent => "group_absent",

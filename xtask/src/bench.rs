@@ -20,11 +20,14 @@ pub(crate) struct Bench {
     /// Records of the partition that is read on a real broker
     #[arg(long)]
     records: Option<u64>,
+    /// Hours of the storm, however long they take; without, two minutes of processor time
+    #[arg(long)]
+    hours: Option<u64>,
 }
 
 pub(crate) fn run(args: &Bench) -> anyhow::Result<()> {
     let skipped = std::env::var("EVENKEEL_LIVE").is_ok_and(|value| value == "skip");
-    let records = args.records.map(|records| records.to_string());
+    let [records, hours] = [args.records, args.hours].map(|told| told.map(|n| n.to_string()));
     let mut words = vec!["bench", "--package", "evenkeel", "--bench", "budgets", "--"];
     if args.quick {
         words.push("--quick");
@@ -36,6 +39,9 @@ pub(crate) fn run(args: &Bench) -> anyhow::Result<()> {
     }
     if let Some(records) = &records {
         words.extend(["--records", records]);
+    }
+    if let Some(hours) = &hours {
+        words.extend(["--hours", hours]);
     }
     words.extend(args.names.iter().map(String::as_str));
     let status = cargo::command(&cargo::root()?, &words).status()?;

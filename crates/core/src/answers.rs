@@ -107,6 +107,9 @@ impl Answers {
 pub enum Mode {
     /// The group's records are read, and its coordinator answers.
     Full,
+    /// There are more of the group's records than the byte budget allows: the newest is
+    /// read once a second. What lies between two of them is not known.
+    Sampled,
     /// The group's records may not be read, or do not exist; its coordinator says who is
     /// in it and what they were told. What lies between two answers is not known.
     NoOffsetsTopic,

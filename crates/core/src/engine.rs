@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::answers::{Answers, Counters, EpisodeAnswer, Outcome, RoundAnswer};
 use crate::facts::ids::Names;
-use crate::facts::input::{Ends, Input, InputKind, Settings, Start, Topic};
+use crate::facts::input::{Ends, Input, InputKind, Sampled, Settings, Start, Topic};
 use crate::facts::observation::GroupSnapshot;
 use crate::facts::time::{ArrivalTime, EventTime};
 use crate::limits::LAST_STOPS_MS;
@@ -52,6 +52,8 @@ pub struct State {
     names: Names,
     clock: clock::Clock,
     progress: Progress,
+    /// Whether the reader leaves records of the group out.
+    sampled: bool,
     tallies: records::Tallies,
     group: GroupNow,
     configured: Configured,
@@ -95,6 +97,8 @@ struct GroupNow {
     revoked_before: bool,
     /// Whether a record since the newest could not be read: numbers are missing here only.
     hole: bool,
+    /// Whether records since the newest were left out: any number of them.
+    left_out: bool,
 }
 
 /// What an input changed: what the log tells a person, and what replays compare.
@@ -169,6 +173,7 @@ impl Engine {
                 }
             }
             InputKind::Reached(reached) => state.progress.reached(reached),
+            InputKind::Sampled(sampled) => state.take_sampled(sampled),
             // No question is sent after its answer is had, whatever an input says.
             InputKind::Ends(ends) => state.progress.ends(ends, input.at),
             InputKind::Access(access) => state.progress.access(access, input.at),
@@ -189,7 +194,9 @@ impl Engine {
     #[must_use]
     pub fn wants_ends(&self) -> bool {
         let waits = |since| !self.state.progress.passed(since);
-        self.state.rounds.waits_since().is_some_and(waits) || self.state.story_waits()
+        self.state.rounds.waits_since().is_some_and(waits)
+            || self.state.rounds.waits_for_quiet(self.state.evidence())
+            || self.state.story_waits()
     }
 
     /// Inputs that say that every topic ends where reading stands: for a capture whose end is
@@ -245,12 +252,18 @@ impl State {
     }
 
     fn take_start(&mut self, start: &Start, at: ArrivalTime) {
-        if start.topic == Topic::Offsets && self.clock.watched_since.is_none() {
-            self.clock.watched_since = Some(at.as_event(0));
+        if start.topic == Topic::Offsets {
+            self.clock.watched_since = self.clock.watched_since.or(Some(at.as_event(0)));
+            self.sampled = false;
         }
         if self.progress.start(start) == Started::Anew {
             self.topic_anew(start.topic);
         }
+    }
+
+    fn take_sampled(&mut self, sampled: &Sampled) {
+        self.group.left_out |= self.progress.left_out(sampled);
+        self.sampled = sampled.on;
     }
 
     fn topic_anew(&mut self, topic: Topic) {

@@ -5,7 +5,7 @@ mod polled;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use evenkeel_core::facts::input::{
-    Access, Ends, Input, InputKind, Reached, Record, Settings, Start, Topic,
+    Access, Ends, Input, InputKind, Reached, Record, Sampled, Settings, Start, Topic,
 };
 use evenkeel_core::facts::time::{ArrivalTime, EventTime};
 use serde::de::DeserializeOwned;
@@ -69,6 +69,7 @@ pub(super) fn write(input: &Input) -> serde_json::Result<Vec<u8>> {
         InputKind::Start(body) => encode(at, "start", body),
         InputKind::Record(record) => encode(at, "record", RecordBody::from(record)),
         InputKind::Reached(body) => encode(at, "reached", body),
+        InputKind::Sampled(body) => encode(at, "sampled", body),
         InputKind::Ends(body) => encode(at, "ends", body),
         InputKind::Access(body) => encode(at, "access", body),
         InputKind::Polled(polled) => encode(at, "polled", PolledBody::from(polled)),
@@ -106,6 +107,10 @@ pub(super) fn parse(line: &[u8]) -> Result<Parsed, String> {
         "reached" => {
             let unknown = drop_unknown(&mut fields, REACHED_FIELDS);
             (InputKind::Reached(decode::<Reached>(fields)?), unknown)
+        }
+        "sampled" => {
+            let unknown = drop_unknown(&mut fields, SAMPLED_FIELDS);
+            (InputKind::Sampled(decode::<Sampled>(fields)?), unknown)
         }
         "ends" => {
             let unknown = drop_unknown(&mut fields, ENDS_FIELDS);
@@ -158,6 +163,7 @@ const RECORD_FIELDS: &[&str] = &[
     "value",
 ];
 const REACHED_FIELDS: &[&str] = &["topic", "partition", "offset"];
+const SAMPLED_FIELDS: &[&str] = &["partition", "offset", "on"];
 const ENDS_FIELDS: &[&str] = &["topic", "asked", "ends"];
 const ACCESS_FIELDS: &[&str] = &["topic", "trouble", "asked"];
 

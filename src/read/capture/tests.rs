@@ -3,7 +3,8 @@
 use std::io::Write as _;
 
 use evenkeel_core::facts::input::{
-    Access, Ends, Input, InputKind, Reached, Record, Settings, Start, Topic, Trouble, WorkerSetting,
+    Access, Ends, Input, InputKind, Reached, Record, Sampled, Settings, Start, Topic, Trouble,
+    WorkerSetting,
 };
 use evenkeel_core::facts::poll::{Description, PollAnswer, Polled, PolledMember, PolledState};
 use evenkeel_core::facts::time::{ArrivalTime, EventTime};
@@ -105,6 +106,11 @@ fn samples() -> Vec<Input> {
             }],
         })),
         InputKind::Tick,
+        InputKind::Sampled(Sampled {
+            partition: 7,
+            offset: 12,
+            on: true,
+        }),
     ];
     let mut at = 1_700_000_000_000;
     kinds
@@ -216,7 +222,8 @@ fn writes_stable_field_names() {
         r#"{"at":1700000024000,"kind":"polled","asked":1699999999990,"failed":"denied"}"#,
         r#"{"at":1700000025500,"kind":"polled","asked":1699999999990,"described":{"state":"stable","protocol_type":"connect","protocol":"sessioned","members":[{"member_id":"connect-1-a","client_id":"connect-1","client_host":"/10.0.0.7","metadata":"b:AAL/","assignment":"t:"}]}}"#,
         r#"{"at":1700000027000,"kind":"tick"}"#,
-        r#"{"at":1700000027000,"kind":"end","inputs":18}"#,
+        r#"{"at":1700000028500,"kind":"sampled","partition":7,"offset":12,"on":true}"#,
+        r#"{"at":1700000028500,"kind":"end","inputs":19}"#,
     ];
     for line in expected {
         assert!(lines.contains(&line), "no line {line} in {text}");

@@ -219,6 +219,14 @@ impl Session {
         })
     }
 
+    /// Fetches nothing until partitions are assigned again; what is queued is dropped.
+    pub(super) fn unassign(&self) -> Result<(), Halt> {
+        self.client.unassign().map_err(|error| {
+            tracing::warn!(topic = self.shared.topic.label(), error = ?client::code(&error), "partitions not unassigned");
+            Halt::Again(Again::Failed)
+        })
+    }
+
     /// Begins to read a partition at an offset; what is queued of it is dropped.
     pub(super) fn seek(&self, partition: i32, offset: i64) -> bool {
         let offset = Offset::Offset(offset);

@@ -42,6 +42,8 @@ pub(super) struct Shared {
     connection: Mutex<Arc<Connection>>,
     /// Whether that is another way than the present client's.
     is_reconnecting: AtomicBool,
+    /// Whether records of the group may be left out.
+    may_sample: AtomicBool,
     /// Which contents of configurations were seen; outlives the clients.
     contents: Mutex<Contents>,
     /// Replaces connector names, where they are to be hidden.
@@ -98,6 +100,7 @@ impl Shared {
             is_changed: AtomicBool::new(false),
             connection: Mutex::new(Arc::new(settings.connection.clone())),
             is_reconnecting: AtomicBool::new(false),
+            may_sample: AtomicBool::new(false),
             contents: Mutex::new(Contents::new(random_key(), contents)),
             mask: settings.mask.clone(),
             identity: Mutex::default(),
@@ -209,6 +212,15 @@ impl Shared {
         if question.session == session {
             self.is_changed.store(true, Ordering::Relaxed);
         }
+    }
+
+    pub(super) fn set_sampling(&self, may: bool) {
+        self.may_sample.store(may, Ordering::Relaxed);
+    }
+
+    /// Whether records of the group may be left out where they are beyond the budget.
+    pub(super) fn may_sample(&self) -> bool {
+        self.may_sample.load(Ordering::Relaxed)
     }
 
     /// Why the present client is to be replaced although it has no trouble.

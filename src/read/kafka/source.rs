@@ -29,6 +29,8 @@ pub(super) struct ChunkReader<'a> {
     partition: i32,
     end: i64,
     is_assigned: bool,
+    /// Whether its progress is that of the search at start, which is shown.
+    is_shown: bool,
     began: Instant,
     logged: Instant,
 }
@@ -37,15 +39,9 @@ pub(super) struct ChunkReader<'a> {
 
 impl<'a> ChunkReader<'a> {
     pub(super) fn new(session: &'a Session, group: &'a str, bounds: &Bounds) -> Self {
-        let now = Instant::now();
         let reader = Self {
-            session,
-            group,
-            partition: bounds.partition,
-            end: bounds.end,
-            is_assigned: false,
-            began: now,
-            logged: now,
+            is_shown: true,
+            ..Self::unshown(session, group, bounds)
         };
         let progress = reader.progress();
         progress.done.set(0);
@@ -53,6 +49,21 @@ impl<'a> ChunkReader<'a> {
         progress.cut_records.set(0);
         progress.offsets.set(to_u64(bounds.end - bounds.low));
         reader
+    }
+
+    /// One whose progress nobody waits for.
+    pub(super) fn unshown(session: &'a Session, group: &'a str, bounds: &Bounds) -> Self {
+        let now = Instant::now();
+        Self {
+            session,
+            group,
+            partition: bounds.partition,
+            end: bounds.end,
+            is_assigned: false,
+            is_shown: false,
+            began: now,
+            logged: now,
+        }
     }
 
     /// The search is over.
@@ -80,6 +91,9 @@ impl<'a> ChunkReader<'a> {
     }
 
     fn show_progress(&mut self, searched: i64, now: Instant) {
+        if !self.is_shown {
+            return;
+        }
         let progress = self.progress();
         progress.searched.set(to_u64(searched));
         let elapsed_ms = to_u64(now.duration_since(self.began).as_millis()).max(1);

@@ -1,4 +1,4 @@
-//! Reads on, in offset order, for as long as nothing is wrong.
+//! Reads on, in offset order, for as long as nothing is wrong and the byte budget is kept.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -7,6 +7,7 @@ use evenkeel_core::facts::input::{InputKind, Reached, Record, Topic};
 use evenkeel_core::wire::offsets_key::key_is_group_metadata_of;
 use rdkafka::message::Message;
 
+use super::budget::Budget;
 use super::frontier::{Answer, Frontier, Step};
 use super::session::{Again, Event, Halt, Session};
 
@@ -33,7 +34,8 @@ struct Since {
     bytes: u64,
 }
 
-/// Reads until something is wrong or nobody wants it any more.
+/// Reads until something is wrong or nobody wants it any more. Where it ends without
+/// either, the group's records are beyond their budget, and may be left out.
 pub(super) fn read(
     session: &Session,
     group: &str,
@@ -45,6 +47,7 @@ pub(super) fn read(
     let mut since = Since::default();
     let mut held: Vec<Answer> = Vec::new();
     let mut wait = Duration::ZERO;
+    let mut budget = Budget::default();
     loop {
         match session.poll(wait)? {
             Event::Record(message) => {
@@ -53,9 +56,11 @@ pub(super) fn read(
                     wait = Duration::ZERO;
                 }
                 let is_own = !is_offsets || is_record_of(group, message.key());
+                let mut is_beyond = false;
                 if is_own {
                     let record = session.to_record(&message);
                     note_epoch(epochs, &record)?;
+                    is_beyond = is_offsets && spend(&mut budget, &record);
                     session.shared.pass(record)?;
                 }
                 let next = message.offset().saturating_add(1);
@@ -64,6 +69,9 @@ pub(super) fn read(
                 since.records += 1;
                 let bytes = message.key_len() + message.payload_len();
                 since.bytes += u64::try_from(bytes).unwrap_or(0);
+                if is_beyond && session.shared.may_sample() {
+                    return since.look(session);
+                }
                 if since.records >= RECORDS_A_LOOK {
                     now = Instant::now();
                     since.look(session)?;
@@ -105,7 +113,7 @@ pub(super) fn is_record_of(group: &str, key: Option<&[u8]>) -> bool {
 
 /// Within a log, leader epochs never go back: one that does belongs to another log,
 /// which was put in the place of the one read so far.
-fn note_epoch(epochs: &mut BTreeMap<i32, i32>, record: &Record) -> Result<(), Halt> {
+pub(super) fn note_epoch(epochs: &mut BTreeMap<i32, i32>, record: &Record) -> Result<(), Halt> {
     if let Some(epoch) = record.leader_epoch {
         let before = epochs.insert(record.partition, epoch);
         if before.is_some_and(|before| before > epoch) {
@@ -113,6 +121,15 @@ fn note_epoch(epochs: &mut BTreeMap<i32, i32>, record: &Record) -> Result<(), Ha
         }
     }
     Ok(())
+}
+
+/// Whether a record of the group is beyond the byte budget.
+fn spend(budget: &mut Budget, record: &Record) -> bool {
+    let bytes = record.value.as_ref().map_or(0, Vec::len);
+    let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
+    record
+        .timestamp
+        .is_some_and(|written| budget.spend(written, bytes))
 }
 
 fn apply(

@@ -4,6 +4,7 @@ mod faults;
 mod inherited;
 mod masked;
 mod replaced;
+mod sampling;
 mod searching;
 mod tailing;
 mod throughput;
@@ -228,6 +229,9 @@ impl Reading {
                     if record.topic == topic && record.partition == partition =>
                 {
                     reached = reached.max(record.offset + 1);
+                }
+                InputKind::Sampled(to) if topic == Topic::Offsets && to.partition == partition => {
+                    reached = reached.max(to.offset);
                 }
                 InputKind::Reached(to) if to.topic == topic && to.partition == partition => {
                     reached = reached.max(to.offset);

@@ -16,7 +16,7 @@ use super::session::{Again, Description, Halt, Session, describe};
 use super::shared::Shared;
 use super::source::ChunkReader;
 use super::watched::Watched;
-use super::{ReadSettings, tail};
+use super::{ReadSettings, sample, tail};
 
 /// Waits between two attempts, doubled up to the second.
 const RETRY_MIN: Duration = Duration::from_millis(200);
@@ -137,7 +137,18 @@ impl TopicReader {
             saved.epochs.clear();
         }
         let group = &self.settings.group;
-        let result = tail::read(&session, group, &mut frontier, &mut saved.epochs);
+        let result = loop {
+            let read = tail::read(&session, group, &mut frontier, &mut saved.epochs);
+            let beyond = frontier.progress().next().filter(|_| read.is_ok());
+            let Some(mut progress) = beyond else {
+                break read;
+            };
+            let read = sample::read(&session, group, &mut progress, &mut saved.epochs);
+            frontier = Frontier::new(&[progress], Instant::now());
+            if read.is_err() {
+                break read;
+            }
+        };
         saved.keep(frontier.progress());
         result
     }

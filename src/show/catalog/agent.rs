@@ -26,7 +26,7 @@ pub static MODE: Family = Family::new(
     "evenkeel_mode",
     MetricType::StateSet,
     Scope::Agent,
-    "What the agent can see: full (the group's own records can be read and its coordinator answers; evenkeel_trust tells whether the other topics can be read, too), no_polls (the coordinator does not answer), no_offsets_topic (the records are denied or missing, the coordinator answers: nothing is counted), topics_only (neither, but the config or the status topic), blind (nothing, or not yet).",
+    "What the agent can see: full (the group's own records can be read and its coordinator answers; evenkeel_trust tells whether the other topics can be read, too), sampled (there are more of them than the byte budget allows: the newest is read once a second, what lies between is unknown), no_polls (the coordinator does not answer), no_offsets_topic (the records are denied or missing, the coordinator answers: nothing is counted), topics_only (neither, but the config or the status topic), blind (nothing, or not yet).",
 )
 .labels(&[
     GROUP,

@@ -19,7 +19,8 @@ pub(super) fn fill<'a>(out: &mut Collected<'a>, answers: &'a Answers, subjects_m
         state(out, group, answers, now);
     }
     // What lies between two answers of the coordinator is not known: not zero, but absent.
-    if matches!(answers.mode, Mode::Full | Mode::NoPolls) {
+    // Of records that were left out nothing was counted but their numbers.
+    if matches!(answers.mode, Mode::Full | Mode::Sampled | Mode::NoPolls) {
         counters(out, group, answers);
         episodes::fill(out, answers);
         derived::fill(out, answers, subjects_max);

@@ -5,8 +5,9 @@ use crate::facts::observation::AssignmentError;
 
 impl Mode {
     /// All, in the order they are shown.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Full,
+        Self::Sampled,
         Self::NoOffsetsTopic,
         Self::NoPolls,
         Self::TopicsOnly,
@@ -18,6 +19,7 @@ impl Mode {
     pub fn label(self) -> &'static str {
         match self {
             Self::Full => "full",
+            Self::Sampled => "sampled",
             Self::NoOffsetsTopic => "no_offsets_topic",
             Self::NoPolls => "no_polls",
             Self::TopicsOnly => "topics_only",

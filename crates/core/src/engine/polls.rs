@@ -150,7 +150,7 @@ impl State {
             }
             Mode::TopicsOnly => None,
             Mode::Blind if self.group.newest.is_none() => None,
-            Mode::Full | Mode::NoPolls | Mode::Blind => {
+            Mode::Full | Mode::Sampled | Mode::NoPolls | Mode::Blind => {
                 let newest = self.group.newest.as_ref();
                 let deleted = self.group.deleted.is_some();
                 Some(Sight {
@@ -182,6 +182,7 @@ impl State {
             progress.trouble().is_none() && progress.confirmed().is_some()
         };
         match (hidden, polls) {
+            (false, _) if self.sampled && seen(Topic::Offsets) => Mode::Sampled,
             (false, true) if seen(Topic::Offsets) => Mode::Full,
             (false, false) if seen(Topic::Offsets) => Mode::NoPolls,
             (true, true) => Mode::NoOffsetsTopic,

@@ -64,6 +64,12 @@ impl State {
             && before
                 .as_deref()
                 .is_some_and(|before| before.generation == now.generation);
+        // Others were left out between the one before and this one.
+        let left_out = self.group.left_out
+            && continues
+            && before
+                .as_deref()
+                .is_some_and(|before| now.generation > before.generation.saturating_add(1));
         if !same_number {
             let join_ended = now.join_ended.unwrap_or(now.recorded);
             let next = Next {
@@ -72,9 +78,10 @@ impl State {
                 arrived: at,
                 step: self.story.steps.next_number(),
                 live,
-                same_clock: !self.clock.coordinator_moved,
+                same_clock: !self.clock.coordinator_moved && !left_out,
             };
-            self.follow(Some(&now).filter(|_| continues), next);
+            // Nobody's claims are of the round before where others lie between.
+            self.follow(Some(&now).filter(|_| continues && !left_out), next);
         }
         let took = self.rounds.newest_applied();
         if !continues {
@@ -166,6 +173,7 @@ impl State {
         live: bool,
     ) -> Option<Missing> {
         let hole = std::mem::take(&mut self.group.hole);
+        let hole = std::mem::take(&mut self.group.left_out) || hole;
         let first = since?.saturating_add(1);
         let count = u64::try_from(now.generation.saturating_sub(first)).unwrap_or(0);
         if count == 0 {

@@ -42,6 +42,8 @@ pub enum InputKind {
     /// Everything below an offset was read, holes and markers included. Only said
     /// where the last record's offset does not already show it.
     Reached(Reached),
+    /// Records of the group are left out from now on, or none any more.
+    Sampled(Sampled),
     /// Where a topic's partitions end.
     Ends(Ends),
     /// A topic became readable, or stopped being so.
@@ -147,6 +149,18 @@ pub struct Reached {
     pub partition: i32,
     /// The next offset that may hold something.
     pub offset: i64,
+}
+
+/// Whether only the newest of the group's records are read, since all of them were beyond
+/// the byte budget.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sampled {
+    /// Which partition of the offsets topic.
+    pub partition: i32,
+    /// Everything below was read or left out.
+    pub offset: i64,
+    /// Whether it goes on so; if not, all that comes is read again.
+    pub on: bool,
 }
 
 /// Where the partitions of one topic end.

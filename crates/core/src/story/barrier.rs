@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use serde::{Deserialize, Serialize};
 
-use crate::facts::input::{Access, Ends, Reached, Start, Topic, Trouble};
+use crate::facts::input::{Access, Ends, Reached, Sampled, Start, Topic, Trouble};
 use crate::facts::time::ArrivalTime;
 use crate::limits::ENDS_PENDING_MAX;
 
@@ -110,6 +110,18 @@ impl Progress {
         place.next = place.next.max(reached.offset);
         place.end = place.end.max(place.next);
         topic.confirm();
+    }
+
+    /// Group records were left out, up to an offset; whether there can have been any. No
+    /// question is met by that alone: what was left out says nothing until what follows
+    /// it was read.
+    pub fn left_out(&mut self, sampled: &Sampled) -> bool {
+        let place = self.offsets.partitions.entry(sampled.partition);
+        let place = place.or_default();
+        let any = place.next < sampled.offset;
+        place.next = place.next.max(sampled.offset);
+        place.end = place.end.max(place.next);
+        any
     }
 
     /// The agent learnt where a topic ends.

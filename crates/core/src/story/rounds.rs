@@ -48,7 +48,9 @@ pub use due::Due;
 pub use next::Next;
 pub use round::Round;
 pub use rules::Rule;
-use rules::{followed_by, member_applied, rule_1_emptied, rule_2_mismatch, settle_one};
+use rules::{
+    followed_by, member_applied, rule_1_emptied, rule_2_mismatch, settle_one, status_waits,
+};
 
 /// The rounds that are open, and the last that were settled, oldest first.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -302,6 +304,17 @@ impl Rounds {
             .iter()
             .filter(|round| round.outcome.is_none() || round.waits_for_members())
             .find_map(|round| round.next.map(|next| next.arrived))
+    }
+
+    /// Whether a status is there that proves something of the newest round as soon as no group
+    /// record older than it can be unread.
+    #[must_use]
+    pub fn waits_for_quiet(&self, evidence: Evidence<'_>) -> bool {
+        let newest = self.rounds.back().filter(|round| round.next.is_none());
+        newest.is_some_and(|round| {
+            let open = round.outcome.is_none();
+            (open || round.waits_for_members()) && status_waits(round, evidence)
+        })
     }
 
     /// Whether the newest round with a record is proven to have been applied.

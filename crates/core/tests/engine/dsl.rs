@@ -17,6 +17,7 @@
 //! 2.5  story                           print the episodes alone; nothing else is printed then
 //! 2.5  costs                           print what it cost, and what is down now; likewise
 //! 2.5  balance                         print how evenly work is spread; also: pattern, habits
+//! 2.5  sampled 40                      so many group records are left out; `sampled off`: none any more
 //! 3.0  access offsets denied           a topic became unreadable, or `ok`
 //! 3.1  poll stable sessioned a off=3 | a: claim=foo | ...    a description; also: poll
 //!                                      empty | dead | preparing | listed none |
@@ -214,6 +215,7 @@ impl Writer {
                 }
                 vec![poll::access(at, words[1], words[2])]
             }
+            "sampled" => vec![poll::sampled(at, &mut self.next[0], words[1])],
             "poll" => vec![poll::answer(at, rest)],
             "own" => {
                 let Step::Input(mut input) = self.settings() else {

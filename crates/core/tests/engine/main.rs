@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod absences;
+mod asking;
 mod balance;
 mod barrier;
 mod beginnings;
@@ -27,6 +28,7 @@ mod losses;
 mod patterns;
 mod polls;
 mod rounds;
+mod sampled;
 mod subtle;
 mod switches;
 mod unassigned;

@@ -12,6 +12,7 @@ mod drive;
 mod hand;
 mod replay;
 mod sound;
+mod storm;
 mod timelines;
 mod truth;
 mod whole;

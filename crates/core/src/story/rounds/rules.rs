@@ -148,6 +148,26 @@ fn wrote_status(
         && !record.shares_worker(&member.worker)
 }
 
+/// Whether a member that nothing is known of yet wrote a status that only waits for the proof
+/// that no older group record is unread.
+pub(super) fn status_waits(round: &Round, evidence: Evidence<'_>) -> bool {
+    let Some(record) = round.record.as_deref() else {
+        return false;
+    };
+    let quiet = Evidence {
+        quiet_until: Some(EventTime(i64::MAX)),
+        ..evidence
+    };
+    let unknown =
+        record.members.iter().enumerate().filter(|(place, _)| {
+            round.outcome.is_none() || round.counted.get(*place) == Some(&false)
+        });
+    let mut members = unknown.map(|(_, member)| member);
+    members.any(|member| {
+        wrote_status(round, record, member, quiet) && !wrote_status(round, record, member, evidence)
+    })
+}
+
 /// Whether one member of a completed round did what it was told; `None` until that can be
 /// said.
 pub(super) fn member_applied(

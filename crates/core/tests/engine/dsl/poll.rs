@@ -1,12 +1,25 @@
 //! Answers of the coordinator, and rights, from the words of a scenario.
 
-use evenkeel_core::facts::input::{Access, Input, InputKind, Topic, Trouble};
+use evenkeel_core::facts::input::{Access, Input, InputKind, Sampled, Topic, Trouble};
 use evenkeel_core::facts::poll::{Description, PollAnswer, Polled, PolledMember, PolledState};
 use evenkeel_core::facts::time::ArrivalTime;
 use evenkeel_core::wire::Decoded;
 use evenkeel_core::wire::group_record::GroupMetadata;
 
 use super::{Step, group};
+
+/// So many group records are left out, or none any more.
+pub(super) fn sampled(at: i64, next: &mut i64, count: &str) -> Step {
+    *next += count.parse::<i64>().unwrap_or(0);
+    Step::Input(Input {
+        at: ArrivalTime(at),
+        kind: InputKind::Sampled(Sampled {
+            partition: 0,
+            offset: *next,
+            on: count != "off",
+        }),
+    })
+}
 
 pub(super) fn access(at: i64, topic: &str, trouble: &str) -> Step {
     let topic = Topic::ALL.into_iter().find(|each| each.label() == topic);
