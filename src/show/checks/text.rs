@@ -1,0 +1,187 @@
+//! What checks found, as a person reads it at night: by consequence, the worst first, each
+//! with its values side by side, where they were read, and what to do.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use evenkeel_core::checks::{Check, Finding, Harm, Outcome, Severity, Shown};
+
+use super::Report;
+
+const WIDTH: usize = 96;
+
+/// The whole report.
+#[must_use]
+pub fn text(report: &Report) -> String {
+    let mut out = String::new();
+    head(&mut out, report);
+    let fired = fired(&report.findings);
+    for (harm, stories) in by_harm(&fired) {
+        let _ = writeln!(out, "\n{}", harm.headline().to_uppercase());
+        stories.iter().for_each(|story| tell(&mut out, story));
+    }
+    undecided(&mut out, &report.findings);
+    tail(&mut out, report, &fired);
+    out
+}
+
+/// Findings of one check that say the same.
+struct Story<'a> {
+    check: &'static Check,
+    said: &'a str,
+    advice: Option<&'a str>,
+    values: Vec<&'a Shown>,
+}
+
+fn fired(findings: &[Finding]) -> Vec<Story<'_>> {
+    let mut stories: Vec<Story<'_>> = Vec::new();
+    for finding in findings {
+        let judgement = &finding.judgement;
+        if judgement.outcome != Outcome::Fired {
+            continue;
+        }
+        let same = stories
+            .iter_mut()
+            .find(|story| story.check.id == finding.check.id && story.said == judgement.said);
+        match same {
+            Some(story) => story.values.extend(&judgement.values),
+            None => stories.push(Story {
+                check: finding.check,
+                said: &judgement.said,
+                advice: judgement.advice.as_deref(),
+                values: judgement.values.iter().collect(),
+            }),
+        }
+    }
+    stories
+}
+
+/// Groups in the order of what is worst in them.
+fn by_harm<'a, 'b>(stories: &'b [Story<'a>]) -> Vec<(Harm, Vec<&'b Story<'a>>)> {
+    let mut groups: BTreeMap<Harm, Vec<&Story<'_>>> = BTreeMap::new();
+    for story in stories {
+        groups.entry(story.check.harm).or_default().push(story);
+    }
+    let mut groups: Vec<_> = groups.into_iter().collect();
+    for (_, stories) in &mut groups {
+        stories.sort_by_key(|story| story.check.severity);
+    }
+    groups
+        .sort_by_key(|(harm, stories)| (stories.first().map(|story| story.check.severity), *harm));
+    groups
+}
+
+fn head(out: &mut String, report: &Report) {
+    for read in &report.files {
+        let _ = writeln!(out, "{}: read as a {}", read.file, read.format);
+        for note in &read.notes {
+            let _ = writeln!(out, "  {note}");
+        }
+    }
+    if let Some(release) = report.release_assumed {
+        let _ = writeln!(
+            out,
+            "No release was named: defaults are those of Kafka {release} (--kafka-release)."
+        );
+    }
+}
+
+fn tell(out: &mut String, story: &Story<'_>) {
+    let check = story.check;
+    let _ = writeln!(out, "\n  {} {}", check.severity.word(), check.id);
+    wrapped(out, "    ", story.said);
+    for line in table(&story.values) {
+        let _ = writeln!(out, "      {line}");
+    }
+    wrapped(out, "    ", check.consequence);
+    wrapped(out, "    -> ", story.advice.unwrap_or(check.advice));
+}
+
+/// Values side by side: whose, name, value, where it was read; each once.
+fn table(values: &[&Shown]) -> Vec<String> {
+    let mut rows: Vec<[String; 3]> = Vec::new();
+    for shown in values {
+        let row = [
+            shown.name.clone(),
+            shown.value.clone(),
+            shown.source.to_string(),
+        ];
+        if !rows.contains(&row) {
+            rows.push(row);
+        }
+    }
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
+    let (name, value) = (width(0).unwrap_or(0), width(1).unwrap_or(0));
+    let lines = rows
+        .iter()
+        .map(|row| format!("{:<name$}  {:>value$}  {}", row[0], row[1], row[2]));
+    lines.collect()
+}
+
+/// Text in lines of a bounded width, all but the first indented by blanks.
+fn wrapped(out: &mut String, lead: &str, text: &str) {
+    let blanks = " ".repeat(lead.chars().count());
+    let mut line = lead.to_owned();
+    let mut is_empty = true;
+    for word in text.split(' ') {
+        let is_full = line.chars().count() + word.chars().count() >= WIDTH;
+        if is_full && !is_empty {
+            let _ = writeln!(out, "{}", line.trim_end());
+            line.clone_from(&blanks);
+            is_empty = true;
+        }
+        if !is_empty {
+            line.push(' ');
+        }
+        line.push_str(word);
+        is_empty = false;
+    }
+    let _ = writeln!(out, "{}", line.trim_end());
+}
+
+/// By what is missing, since that is what a person can give.
+fn undecided(out: &mut String, findings: &[Finding]) {
+    let mut by_missing: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for finding in findings {
+        if finding.judgement.outcome == Outcome::Undecided {
+            for missing in &finding.judgement.missing {
+                let checks = by_missing.entry(missing).or_default();
+                if !checks.contains(&finding.check.id) {
+                    checks.push(finding.check.id);
+                }
+            }
+        }
+    }
+    if by_missing.is_empty() {
+        return;
+    }
+    out.push_str("\nUNDECIDED, FOR WANT OF\n");
+    for (missing, checks) in by_missing {
+        wrapped(out, "  ", &format!("{missing}: {}", checks.join(", ")));
+    }
+}
+
+fn tail(out: &mut String, report: &Report, fired: &[Story<'_>]) {
+    let count = |severity| {
+        let stories = fired
+            .iter()
+            .filter(|story| story.check.severity == severity);
+        stories.count()
+    };
+    let passed = report
+        .findings
+        .iter()
+        .filter(|finding| finding.judgement.outcome == Outcome::Passed);
+    let _ = writeln!(
+        out,
+        "\n{}, {}, {}; {} passed",
+        counted(count(Severity::Error), "error", "errors"),
+        counted(count(Severity::Warning), "warning", "warnings"),
+        counted(count(Severity::Info), "note", "notes"),
+        passed.count()
+    );
+}
+
+fn counted(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}
