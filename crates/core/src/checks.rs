@@ -3,11 +3,24 @@
 //! A check compares values that live in different places, each with where it was read. It
 //! fires, passes, or is undecided and says which value is missing.
 
+mod catching_up;
+mod clients;
 mod expiry;
+mod inputs;
 pub mod known;
 mod look;
+mod naming;
+pub mod near;
+mod parking;
+mod places;
 pub mod releases;
+mod rounds;
 pub mod source;
+mod stopping;
+mod values;
+
+#[cfg(test)]
+mod tests;
 
 use serde::Serialize;
 
@@ -117,7 +130,17 @@ pub struct Finding {
     pub judgement: Judgement,
 }
 
-const TABLE: [&[Check]; 1] = [&expiry::CHECKS];
+const TABLE: [&[Check]; 9] = [
+    expiry::CHECKS,
+    parking::CHECKS,
+    stopping::CHECKS,
+    catching_up::CHECKS,
+    rounds::CHECKS,
+    clients::CHECKS,
+    places::CHECKS,
+    values::CHECKS,
+    naming::CHECKS,
+];
 
 /// All checks.
 pub fn all() -> impl Iterator<Item = &'static Check> {

@@ -16,7 +16,9 @@ pub struct Known {
     pub workers: Vec<Worker>,
     /// How many workers there are, where somebody says so.
     pub worker_count: Option<Value<i64>>,
-    /// Other groups that are known.
+    /// From how many hosts they come; a container is a host.
+    pub hosts: Option<Value<i64>>,
+    /// Other groups on the same brokers that are known.
     pub neighbours: Vec<Neighbour>,
     /// What the group's records say.
     pub records: Records,
@@ -43,6 +45,8 @@ pub struct Worker {
     pub is_complete: bool,
     /// What it told when it joined, by name: that is what holds.
     pub told: BTreeMap<String, Value<i64>>,
+    /// How many processes run with these settings, where somebody says so.
+    pub replicas: Option<Value<i64>>,
     /// `host:port` that it advertises.
     pub advertised: Option<Value<String>>,
     /// How long its process may take to end before it is killed.
@@ -67,7 +71,7 @@ pub enum Unknown {
     Swallowed,
 }
 
-/// Another group on the same brokers, or said to be.
+/// Another group on the same brokers.
 #[derive(Debug, Clone, Default)]
 pub struct Neighbour {
     /// Its `group.id`.
@@ -104,8 +108,6 @@ pub struct Records {
     pub key_age_ms: Option<Value<i64>>,
     /// For how long a task has been `RUNNING` by a worker that is not in the group.
     pub stray_running_ms: Option<Value<i64>>,
-    /// Hosts that members come from.
-    pub hosts: Option<Value<i64>>,
 }
 
 /// The longest that was seen of each.
@@ -239,6 +241,37 @@ impl Worker {
         let text = given.text.as_deref().ok()?;
         let text = text.trim_matches(|letter| letter <= ' ');
         Some(Value::new(text, given.source.clone()))
+    }
+
+    /// The number that its file says or, where the file says nothing, means.
+    #[must_use]
+    pub fn filed(&self, name: &str) -> Option<Value<i64>> {
+        match self.settings.get(name) {
+            Some(given) => number(given),
+            None => self.unset(Whose::Worker, name),
+        }
+    }
+
+    /// One of a few words in small letters: what somebody wrote, else the default.
+    #[must_use]
+    pub fn word(&self, name: &str) -> Option<Value<String>> {
+        let release = self.release.as_ref().map(|release| release.value)?;
+        let setting = tables().setting(Whose::Worker, name, release)?;
+        if !self.settings.contains_key(name) {
+            let default = setting.default.filter(|_| self.is_complete)?;
+            return Some(Value::new(default.to_owned(), Source::Default { release }));
+        }
+        // What is none of the words may be anything, and is never shown.
+        let text = self
+            .text(name)
+            .filter(|text| setting.refuses(text.value).is_none())?;
+        Some(Value::new(text.value.to_lowercase(), text.source))
+    }
+
+    /// How many processes it stands for, at least.
+    #[must_use]
+    pub fn processes(&self) -> i64 {
+        self.replicas.as_ref().map_or(1, |replicas| replicas.value)
     }
 
     /// What holds where nobody sets it, if all that is set is known.

@@ -1,9 +1,10 @@
 //! How a check looks at what is known: every value that it compares is remembered with
 //! where it was read, and so is every value that it misses.
 
+use super::inputs::{FILE, OTHERS, PROTOCOL, RELEASE};
 use super::known::{Known, Worker};
-use super::releases::Release;
-use super::source::Value;
+use super::releases::{Release, Whose};
+use super::source::{Source, Value};
 use super::{Judgement, Outcome, Shown};
 
 /// What a check found, once it had all it needs.
@@ -16,6 +17,7 @@ pub(super) struct Verdict {
 }
 
 /// One look of a check at what is known.
+#[derive(Debug)]
 pub(super) struct Look<'a> {
     pub(super) known: &'a Known,
     pub(super) worker: &'a Worker,
@@ -31,6 +33,15 @@ pub(super) fn each_worker(
     let workers = known.workers.iter();
     let judged = workers.map(|worker| judged(known, worker, &worker.name, &decide));
     judged.collect()
+}
+
+/// Looks at one worker.
+pub(super) fn look_at(
+    known: &Known,
+    worker: &Worker,
+    decide: impl Fn(&mut Look<'_>) -> Option<Verdict>,
+) -> Judgement {
+    judged(known, worker, &worker.name, &decide)
 }
 
 /// Looks at the group as a whole.
@@ -74,10 +85,9 @@ fn judged(
         !look.missing.is_empty() && verdict.is_none(),
         "what is undecided misses something"
     );
-    let (said, advice) = match verdict {
-        Some(verdict) if verdict.fires => (verdict.said, verdict.advice),
-        _ => (String::new(), None),
-    };
+    let (said, advice) = verdict.map_or((String::new(), None), |verdict| {
+        (verdict.said, verdict.advice)
+    });
     Judgement {
         subject: subject.to_owned(),
         outcome,
@@ -171,10 +181,100 @@ impl Look<'_> {
     pub(super) fn release(&mut self) -> Option<Release> {
         let release = self.worker.release.as_ref().map(|release| release.value);
         if release.is_none() {
-            self.misses("release of Kafka");
+            self.misses(RELEASE);
         }
         release
     }
+
+    /// Whether everything is known that is set for the worker.
+    pub(super) fn file(&mut self) -> Option<()> {
+        if !self.worker.is_complete {
+            self.misses(FILE);
+        }
+        self.worker.is_complete.then_some(())
+    }
+
+    /// A number that somebody wrote; there is no default.
+    pub(super) fn written(&mut self, name: &'static str) -> Option<i64> {
+        let value = self.worker.written(name);
+        self.value(name, value.as_ref())
+    }
+
+    /// A setting of tasks' clients: what somebody wrote, else the client's default.
+    pub(super) fn client(&mut self, whose: Whose, name: &'static str) -> Option<i64> {
+        let value = if self.worker.settings.contains_key(name) {
+            self.worker.written(name)
+        } else {
+            let (_, bare) = name.split_once('.').unwrap_or(("", name));
+            self.worker.unset(whose, bare)
+        };
+        self.value(name, value.as_ref())
+    }
+
+    /// One of a few words.
+    pub(super) fn word(&mut self, name: &'static str) -> Option<String> {
+        let Some(word) = self.worker.word(name) else {
+            self.misses(name);
+            return None;
+        };
+        self.show(name, &word);
+        Some(word.value)
+    }
+
+    /// Whether the worker says that it knows no delay: the eager protocol has none.
+    pub(super) fn is_eager(&self) -> bool {
+        let word = self.worker.word(PROTOCOL);
+        word.is_some_and(|word| word.value == "eager")
+    }
+
+    /// A value of every worker. None where one is unknown and those that are known do not
+    /// differ yet, or where only one worker of several is known.
+    pub(super) fn of_all<T: PartialEq + ToString + Clone>(
+        &mut self,
+        name: &'static str,
+        get: impl Fn(&Worker) -> Option<Value<T>>,
+    ) -> Option<Vec<T>> {
+        let mut values = Vec::new();
+        for worker in &self.known.workers {
+            match get(worker) {
+                Some(value) => {
+                    self.show_of(&worker.name, name, &value);
+                    values.push(value.value);
+                }
+                None => self.misses(name),
+            }
+        }
+        if !same(&values) {
+            return Some(values);
+        }
+        self.needs_others();
+        self.nothing_missing().then_some(values)
+    }
+
+    /// One worker alone can be compared with nobody.
+    pub(super) fn needs_others(&mut self) {
+        if self.known.workers.len() < 2 && self.known.worker_count.is_none() {
+            self.misses(OTHERS);
+        }
+    }
+
+    /// Whether everything that was asked for is known.
+    pub(super) fn nothing_missing(&self) -> bool {
+        self.missing.is_empty()
+    }
+
+    /// Remembers that something is set, and not to what: it may be anything.
+    pub(super) fn mention(&mut self, name: &str, source: &Source) {
+        self.show(
+            &name.escape_debug().to_string(),
+            &Value::new("[hidden]", source.clone()),
+        );
+    }
+}
+
+/// Whether all are the same.
+pub(super) fn same<T: PartialEq>(values: &[T]) -> bool {
+    values.windows(2).all(|pair| pair[0] == pair[1])
 }
 
 /// Milliseconds as a person says them.

@@ -83,7 +83,7 @@ pub struct Setting {
 pub struct Tables {
     /// Oldest first.
     pub releases: Vec<Release>,
-    settings: BTreeMap<(Whose, &'static str), Vec<Setting>>,
+    settings: BTreeMap<Whose, BTreeMap<&'static str, Vec<Setting>>>,
 }
 
 /// The tables.
@@ -205,6 +205,16 @@ impl Setting {
         (is_below || is_above).then(expected)
     }
 
+    /// Whether there is a value that is refused.
+    #[must_use]
+    pub fn is_bounded(&self) -> bool {
+        !matches!(self.kind, Kind::Other | Kind::Text) || self.validator.is_some()
+    }
+
+    fn is_as(&self, other: &Self) -> bool {
+        (self.kind, self.default, self.validator) == (other.kind, other.default, other.validator)
+    }
+
     /// The bounds in a validator that Kafka prints as `[0,...]` or `[0,...,900]`.
     fn bounds(&self) -> (Option<&'static str>, Option<&'static str>) {
         let inner = self.validator.and_then(inner).unwrap_or_default();
@@ -265,11 +275,8 @@ impl Tables {
                     first,
                     last,
                 };
-                tables
-                    .settings
-                    .entry((whose, name))
-                    .or_default()
-                    .push(setting);
+                let names = tables.settings.entry(whose).or_default();
+                names.entry(name).or_default().push(setting);
             }
         }
         tables
@@ -302,25 +309,48 @@ impl Tables {
         found.copied().unwrap_or(release)
     }
 
-    /// The setting as that release, or the one that stands for it, has it.
+    /// The setting as that release has it. Between two known releases that differ nothing is
+    /// known; before the first and after the last it is as there.
     #[must_use]
     pub fn setting(&self, whose: Whose, name: &str, release: Release) -> Option<&Setting> {
-        let release = self.stands_for(release);
-        let place = self.releases.iter().position(|known| *known == release)?;
-        let all = self.of_any(whose, name);
-        all.iter()
-            .find(|setting| setting.first <= place && place <= setting.last)
+        let (before, after) = self.around(release)?;
+        let (before, after) = (self.at(whose, name, before)?, self.at(whose, name, after)?);
+        before.is_as(after).then_some(before)
+    }
+
+    /// Whether that release may have it: one of the known releases around it has.
+    #[must_use]
+    pub fn has(&self, whose: Whose, name: &str, release: Release) -> bool {
+        self.around(release).is_some_and(|(before, after)| {
+            self.at(whose, name, before)
+                .or(self.at(whose, name, after))
+                .is_some()
+        })
+    }
+
+    /// Places of the known releases that stand for one: itself or one of its line, else the
+    /// one before it and the one after it.
+    fn around(&self, release: Release) -> Option<(usize, usize)> {
+        let place = |found: Release| self.releases.iter().position(|known| *known == found);
+        let stands = self.stands_for(release);
+        let before = place(stands)?;
+        let is_line = (stands.major, stands.minor) == (release.major, release.minor);
+        let last = self.releases.len().checked_sub(1)?;
+        if is_line || release < stands || before == last {
+            return Some((before, before));
+        }
+        Some((before, before + 1))
+    }
+
+    fn at(&self, whose: Whose, name: &str, place: usize) -> Option<&Setting> {
+        let mut all = self.of_any(whose, name).iter();
+        all.find(|setting| setting.first <= place && place <= setting.last)
     }
 
     /// The setting in all releases that have it.
     fn of_any(&self, whose: Whose, name: &str) -> &[Setting] {
-        // The table's names live as long as the program; the one asked for does not.
-        let found = self
-            .settings
-            .range((whose, "")..)
-            .find_map(|((of, known), settings)| {
-                (*of == whose && *known == name).then_some(settings)
-            });
+        let names = self.settings.get(&whose);
+        let found = names.and_then(|names| names.get(name));
         found.map_or(&[], Vec::as_slice)
     }
 
@@ -335,9 +365,8 @@ impl Tables {
 
     /// All names of settings of `whose`, of every release.
     pub fn names(&self, whose: Whose) -> impl Iterator<Item = &'static str> + '_ {
-        let all = self.settings.keys();
-        all.filter(move |(of, _)| *of == whose)
-            .map(|(_, name)| *name)
+        let names = self.settings.get(&whose);
+        names.into_iter().flat_map(|names| names.keys().copied())
     }
 }
 

@@ -9,7 +9,12 @@ fn every_line_of_the_table_is_read() {
     let runs: usize = lines
         .map(|line| line.rsplit('\t').next().unwrap().split(' ').count())
         .sum();
-    let read: usize = tables.settings.values().map(Vec::len).sum();
+    let read: usize = tables
+        .settings
+        .values()
+        .flat_map(|names| names.values())
+        .map(Vec::len)
+        .sum();
     assert_eq!(read, runs);
     assert!(tables.releases.is_sorted());
     assert_eq!(tables.releases.len(), 11);
@@ -28,6 +33,9 @@ fn releases_differ_where_kafka_does() {
     // A release without a table of its own: the line's, else the one before.
     assert_eq!(session("2.8.0"), Some("10000"));
     assert_eq!(session("2.7.0"), Some("10000"));
+    // Between 2.8 and 3.0 it changed: of a release in between nothing would be known.
+    assert!(tables.has(Whose::Worker, "rest.port", "2.9.0".parse().unwrap()));
+    assert_eq!(session("2.9.0"), None);
     assert_eq!(session("9.0.0"), Some("45000"));
     assert_eq!(session("1.0.0"), Some("10000"));
     assert_eq!(default(Whose::Worker, "rest.port", "2.8.2"), Some("8083"));
