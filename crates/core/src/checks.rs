@@ -17,6 +17,7 @@ pub mod releases;
 mod rounds;
 pub mod source;
 mod stopping;
+mod topics;
 mod values;
 
 #[cfg(test)]
@@ -130,7 +131,7 @@ pub struct Finding {
     pub judgement: Judgement,
 }
 
-const TABLE: [&[Check]; 9] = [
+const TABLE: [&[Check]; 10] = [
     expiry::CHECKS,
     parking::CHECKS,
     stopping::CHECKS,
@@ -138,6 +139,7 @@ const TABLE: [&[Check]; 9] = [
     rounds::CHECKS,
     clients::CHECKS,
     places::CHECKS,
+    topics::CHECKS,
     values::CHECKS,
     naming::CHECKS,
 ];

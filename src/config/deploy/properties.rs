@@ -4,17 +4,24 @@
 use std::collections::BTreeMap;
 
 use evenkeel_core::checks::known::{Given, Unknown, Worker};
+use evenkeel_core::checks::releases::{Whose, tables};
 use evenkeel_core::checks::source::Source;
 
-use super::{Deployed, Format};
+use super::settings::Dialect;
+use super::{Deployed, Format, Unread};
 use crate::config::worker::properties_file::{self, Entry};
 
-pub(super) fn read(file: &str, bytes: &[u8]) -> Result<Deployed, String> {
+pub(super) fn read(file: &str, bytes: &[u8]) -> Result<Deployed, Unread> {
     // A byte is a letter, as in `Properties.load(InputStream)`.
     let text: String = bytes.iter().map(|byte| char::from(*byte)).collect();
-    let entries = properties_file::parse(&text).map_err(|malformed| malformed.to_string())?;
-    if entries.is_empty() {
-        return Err("no setting in it".to_owned());
+    let entries =
+        properties_file::parse(&text).map_err(|malformed| Unread::found(malformed.to_string()))?;
+    let has = |name: &str| entries.iter().any(|entry| entry.name == name);
+    if has("offset.storage.file.filename") && !has("group.id") {
+        return Err(Unread::found("a standalone worker, which has no group"));
+    }
+    if !has("group.id") && !entries.iter().any(|entry| is_known(&entry.name)) {
+        return Err(Unread::found("no setting of a Connect worker"));
     }
     let mut settings = BTreeMap::new();
     let mut notes = Vec::new();
@@ -36,20 +43,24 @@ pub(super) fn read(file: &str, bytes: &[u8]) -> Result<Deployed, String> {
         file: file.to_owned(),
         format: Format::Properties,
         workers: vec![worker],
-        count: None,
+        in_containers: false,
         notes,
     })
 }
 
+/// Whether some release's worker knows it.
+fn is_known(name: &str) -> bool {
+    tables().lifetime(Whose::Worker, name).is_some()
+}
+
 fn given(file: &str, entry: &Entry) -> Given {
     let text = entry.value.expose();
-    let unknown = if is_swallowed(entry) {
-        Some(Unknown::Swallowed)
-    } else {
-        text.contains("${").then_some(Unknown::Reference)
-    };
     Given {
-        text: unknown.map_or_else(|| Ok(text.to_owned()), Err),
+        text: if is_swallowed(entry) {
+            Err(Unknown::Swallowed)
+        } else {
+            Dialect::Kafka.text(text)
+        },
         source: Source::File {
             file: file.to_owned(),
             line: Some(entry.line),

@@ -73,7 +73,7 @@ fn by_harm<'a, 'b>(stories: &'b [Story<'a>]) -> Vec<(Harm, Vec<&'b Story<'a>>)> 
 
 fn head(out: &mut String, report: &Report) {
     for read in &report.files {
-        let _ = writeln!(out, "{}: read as a {}", read.file, read.format);
+        let _ = writeln!(out, "{}: read as {}", read.file, read.format);
         for note in &read.notes {
             let _ = writeln!(out, "  {note}");
         }

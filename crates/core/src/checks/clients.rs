@@ -75,19 +75,19 @@ pub(super) const CHECKS: &[Check] = &[
 
 fn sink_instance_id_shared(known: &Known) -> Vec<Judgement> {
     each_worker(known, |look| {
-        look.file()?;
         let Some(given) = look.worker.settings.get(SINK_INSTANCE) else {
+            look.file()?;
             return passes();
         };
-        look.mention(SINK_INSTANCE, &given.source.clone());
+        look.mention(SINK_INSTANCE, &given.source);
         fires_if(true, || "one id for all sink tasks".to_owned())
     })
 }
 
 fn delivery_below_request(known: &Known) -> Vec<Judgement> {
     each_worker(known, |look| {
-        look.file()?;
         if !look.worker.settings.contains_key(DELIVERY) {
+            look.file()?;
             return passes();
         }
         let delivery = look.written(DELIVERY);
@@ -115,8 +115,8 @@ fn delivery_cuts_patience(known: &Known) -> Vec<Judgement> {
         })
     };
     let mut judgements = each_worker(known, |look| {
-        look.file()?;
         if !look.worker.settings.contains_key(DELIVERY) {
+            look.file()?;
             return passes();
         }
         let (delivery, rebalance) = (look.written(DELIVERY), look.clock(REBALANCE));

@@ -47,6 +47,8 @@ pub struct Worker {
     pub told: BTreeMap<String, Value<i64>>,
     /// How many processes run with these settings, where somebody says so.
     pub replicas: Option<Value<i64>>,
+    /// The resource that stands for a whole group, where it is set up by one.
+    pub deployment: Option<Value<String>>,
     /// `host:port` that it advertises.
     pub advertised: Option<Value<String>>,
     /// How long its process may take to end before it is killed.

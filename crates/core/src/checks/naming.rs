@@ -237,7 +237,7 @@ fn each_name(
     for worker in &known.workers {
         let mut of_worker = Vec::new();
         let release = worker.release.as_ref().map(|release| release.value);
-        if let Some(release) = release.filter(|_| worker.is_complete) {
+        if let Some(release) = release {
             for (name, given) in &worker.settings {
                 if let Some((said, advice)) = fires(&naming(name, worker, release), name, release) {
                     of_worker.push(look_at(known, worker, |look| {
@@ -321,8 +321,8 @@ fn setting_unknown(known: &Known) -> Vec<Judgement> {
 
 fn instance_id_ignored(known: &Known) -> Vec<Judgement> {
     each_worker(known, |look| {
-        look.file()?;
         let Some(given) = look.worker.settings.get(INSTANCE) else {
+            look.file()?;
             return passes();
         };
         look.mention(INSTANCE, &given.source);

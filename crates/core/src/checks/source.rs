@@ -41,8 +41,13 @@ pub enum Source {
         /// The release.
         release: Release,
     },
-    /// Cannot be set.
-    Fixed,
+    /// Nobody set it: what the place that the worker runs in takes then.
+    Platform {
+        /// Docker Compose, Kubernetes, an image.
+        name: &'static str,
+    },
+    /// A person said so on the command line.
+    Said,
 }
 
 /// A value and where it was read.
@@ -69,7 +74,7 @@ impl Source {
     /// Whether a person chose the value.
     #[must_use]
     pub fn is_set(&self) -> bool {
-        !matches!(self, Self::Default { .. } | Self::Fixed)
+        !matches!(self, Self::Default { .. } | Self::Platform { .. })
     }
 }
 
@@ -89,7 +94,8 @@ impl fmt::Display for Source {
             Self::Measured { count } => write!(f, "longest of {count} measured"),
             Self::Broker => f.write_str("the broker"),
             Self::Default { release } => write!(f, "default of Kafka {release}"),
-            Self::Fixed => f.write_str("fixed in Kafka"),
+            Self::Platform { name } => write!(f, "default of {name}"),
+            Self::Said => f.write_str("as was said"),
         }
     }
 }

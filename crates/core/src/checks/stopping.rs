@@ -228,8 +228,8 @@ fn admin_call_reaches_rebalance(known: &Known) -> Vec<Judgement> {
     each_worker(known, |look| {
         // Kafka's own default is 60 s, as that of rebalance.timeout.ms: only what somebody
         // chose is told.
-        let is_known = look.file();
-        if is_known.is_some() && !look.worker.settings.contains_key(ADMIN_CALL) {
+        if !look.worker.settings.contains_key(ADMIN_CALL) {
+            look.file()?;
             return passes();
         }
         let call = look.written(ADMIN_CALL);

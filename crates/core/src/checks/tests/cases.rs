@@ -202,6 +202,10 @@ pub(super) const CASES: &[Case] = cases! {
         "group a\nworker a config.storage.topic=c\nneighbour b config.storage.topic=c",
         "group a\nworker a config.storage.topic=c\nneighbour b config.storage.topic=d",
         "group a\nworker a\nneighbour b config.storage.topic=c";
+    deployments_share_group:
+        "worker a bootstrap.servers=b:9092 group.id=g\nworker b bootstrap.servers=b:9092 group.id=g\ndeployment a ns/a\ndeployment b ns/b",
+        "worker a group.id=g\nworker b group.id=g\nworker c group.id=g\ndeployment c ns/c",
+        "worker a group.id=g\nworker b group.id=g\ndeployment a ns/a\ndeployment b ns/b";
     group_split_topics:
         "worker a config.storage.topic=c offset.storage.topic=o status.storage.topic=s\nworker b config.storage.topic=c offset.storage.topic=p status.storage.topic=s",
         "worker a config.storage.topic=c offset.storage.topic=o status.storage.topic=s\nworker b config.storage.topic=c offset.storage.topic=o status.storage.topic=s",

@@ -2,7 +2,7 @@
 //!
 //! - `worker NAME KEY=VALUE…`: its file, whole; `member NAME KEY=NUMBER…`: what it told, and
 //!   no file; `told NAME KEY=NUMBER…`: what a worker with a file told besides
-//! - `advertised NAME ADDRESS`, `grace NAME MS`, `replicas NAME COUNT`, `release RELEASE`
+//! - `advertised NAME ADDRESS`, `deployment NAME RESOURCE`, `grace NAME MS`, `replicas NAME COUNT`, `release RELEASE`
 //!   (of all; `none`)
 //! - `group NAME`, `count N`, `hosts N`, `neighbour NAME SETTING=TOPIC…`
 //! - `live FIELD NUMBER`, `delays NUMBER…`: records, measurements, brokers
@@ -27,7 +27,7 @@ pub(super) fn known(text: &str) -> Known {
         read(&mut known, kind, &rest, index + 1);
     }
     for worker in &mut known.workers {
-        worker.release = release.map(|release| Value::new(release, Source::Fixed));
+        worker.release = release.map(|release| Value::new(release, Source::Said));
     }
     known
 }
@@ -67,6 +67,9 @@ fn read(known: &mut Known, kind: &str, rest: &[&str], line: usize) {
         "told" => worker(known, rest[0]).told = numbers(&rest[1..]).into_iter().collect(),
         "advertised" => {
             worker(known, rest[0]).advertised = Some(Value::new(rest[1].to_owned(), at));
+        }
+        "deployment" => {
+            worker(known, rest[0]).deployment = Some(Value::new(rest[1].to_owned(), at));
         }
         "grace" => worker(known, rest[0]).grace_ms = number(rest[1], at),
         "replicas" => worker(known, rest[0]).replicas = number(rest[1], at),

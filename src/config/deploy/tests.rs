@@ -1,0 +1,1 @@
+//! Each format, and what is no file of settings.
