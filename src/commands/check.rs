@@ -38,6 +38,12 @@ pub struct CheckArgs {
 pub enum CheckFormat {
     /// For people
     Text,
+    /// For programs: everything, undecided and passed checks included
+    Json,
+    /// For code scanning
+    Sarif,
+    /// For GitHub workflows: annotations beside the lines
+    Github,
 }
 
 /// What makes the exit code 1.
@@ -71,6 +77,9 @@ pub fn run(args: &CheckArgs, out: &mut impl Write) -> io::Result<Exit> {
     let report = report(read, args.kafka_release);
     let text = match args.format {
         CheckFormat::Text => show::text(&report),
+        CheckFormat::Json => show::json(&report),
+        CheckFormat::Sarif => show::sarif(&report),
+        CheckFormat::Github => show::github(&report),
     };
     out.write_all(text.as_bytes())?;
     Ok(if fails(&report.findings, args.fail_on) {
@@ -81,19 +90,32 @@ pub fn run(args: &CheckArgs, out: &mut impl Write) -> io::Result<Exit> {
 }
 
 fn report(read: Vec<Deployed>, release: Option<Release>) -> show::Report {
-    let release_assumed = release.is_none().then(|| tables().newest());
+    let is_named = read.iter().flat_map(|deployed| &deployed.workers);
+    let is_named = is_named.into_iter().all(|worker| worker.release.is_some());
+    let release_taken = match release {
+        Some(release) => show::Taken::Said {
+            release,
+            known: tables().stands_for(release),
+        },
+        None if is_named => show::Taken::OfFiles,
+        None => show::Taken::Newest(tables().newest()),
+    };
     let files = read.iter().map(|deployed| show::FileRead {
         file: deployed.file.clone(),
         format: deployed.format.words(),
         notes: deployed.notes.clone(),
     });
     let files = files.collect();
-    let groups = gather::groups(read, release);
-    let findings: Vec<Finding> = groups.iter().flat_map(checks::judge).collect();
+    let known = gather::groups(read, release);
+    let groups = known.iter().map(|known| {
+        let group = known.group.as_ref().map(|group| group.value.clone());
+        (group, known.workers.len())
+    });
     show::Report {
         files,
-        release_assumed,
-        findings,
+        groups: groups.collect(),
+        release: release_taken,
+        findings: known.iter().flat_map(checks::judge).collect(),
     }
 }
 

@@ -1,10 +1,22 @@
 //! What checks found, for people and for programs.
 
+mod github;
+mod json;
+mod markdown;
+mod sarif;
 mod text;
 
-use evenkeel_core::checks::Finding;
-use evenkeel_core::checks::releases::Release;
+use std::borrow::Cow;
+use std::path::Path;
 
+use evenkeel_core::checks::releases::Release;
+use evenkeel_core::checks::source::Source;
+use evenkeel_core::checks::{Finding, Outcome};
+
+pub use github::github;
+pub use json::json;
+pub use markdown::markdown;
+pub use sarif::sarif;
 pub use text::text;
 
 /// All that is shown of one run.
@@ -12,8 +24,10 @@ pub use text::text;
 pub struct Report {
     /// What was read.
     pub files: Vec<FileRead>,
-    /// The release that was taken where nobody named one.
-    pub release_assumed: Option<Release>,
+    /// Its groups, and how many sets of settings each has.
+    pub groups: Vec<(Option<String>, usize)>,
+    /// Which release was taken.
+    pub release: Taken,
     /// What all checks say.
     pub findings: Vec<Finding>,
 }
@@ -28,3 +42,90 @@ pub struct FileRead {
     /// What was not understood.
     pub notes: Vec<String>,
 }
+
+/// The release whose defaults were taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Taken {
+    /// A person named it; `known` is what stands for it in the tables.
+    Said {
+        /// As it was named.
+        release: Release,
+        /// Itself, if it is in the tables.
+        known: Release,
+    },
+    /// Each file named its own.
+    OfFiles,
+    /// Nobody named one, at least for some worker.
+    Newest(Release),
+}
+
+fn fired(report: &Report) -> impl Iterator<Item = &Finding> {
+    let findings = report.findings.iter();
+    findings.filter(|finding| finding.judgement.outcome == Outcome::Fired)
+}
+
+/// Where the first of the values that a person set in a file stands.
+fn place(finding: &Finding) -> Option<(&str, Option<usize>)> {
+    places(finding).next()
+}
+
+/// Where the values that a person set in files stand.
+fn places(finding: &Finding) -> impl Iterator<Item = (&str, Option<usize>)> {
+    let values = finding.judgement.values.iter();
+    values.filter_map(|shown| match &shown.source {
+        Source::File { file, line } => Some((file.as_str(), *line)),
+        _ => None,
+    })
+}
+
+/// What is said of a finding in one line.
+fn line(finding: &Finding) -> String {
+    let judgement = &finding.judgement;
+    let values: Vec<String> = judgement
+        .values
+        .iter()
+        .map(|shown| format!("{} = {} ({})", shown.name, shown.value, shown.source))
+        .collect();
+    let advice = judgement.advice.as_deref().unwrap_or(finding.check.advice);
+    format!(
+        "{}: {}. {} {advice}",
+        judgement.said,
+        values.join(", "),
+        finding.check.consequence
+    )
+}
+
+/// Without letters that steer a terminal or end a line.
+fn plain(text: &str) -> Cow<'_, str> {
+    if !text.contains(char::is_control) {
+        return Cow::Borrowed(text);
+    }
+    let letters = text.chars().map(|letter| {
+        if letter.is_control() {
+            letter.escape_debug().to_string()
+        } else {
+            letter.to_string()
+        }
+    });
+    Cow::Owned(letters.collect())
+}
+
+/// A path as a URI: of a file where it begins at the root, else relative.
+fn uri(path: &str) -> String {
+    let mut out = String::new();
+    if Path::new(path).is_absolute() {
+        out.push_str("file://");
+    }
+    for byte in path.trim_start_matches("./").bytes() {
+        let is_open = byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte);
+        if is_open {
+            out.push(char::from(byte));
+        } else {
+            out.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests;

@@ -149,6 +149,12 @@ pub fn all() -> impl Iterator<Item = &'static Check> {
     TABLE.iter().flat_map(|theme| theme.iter())
 }
 
+/// Whether an input is in no file, and only a running group shows it.
+#[must_use]
+pub fn is_watched(input: &str) -> bool {
+    inputs::is_watched(input)
+}
+
 /// What all checks say of what is known.
 #[must_use]
 pub fn judge(known: &Known) -> Vec<Finding> {

@@ -4,9 +4,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use evenkeel_core::checks::{Check, Finding, Harm, Outcome, Severity, Shown};
+use evenkeel_core::checks::{Check, Finding, Harm, Outcome, Severity, Shown, is_watched};
 
-use super::Report;
+use super::{Report, Taken, plain};
 
 const WIDTH: usize = 96;
 
@@ -73,16 +73,39 @@ fn by_harm<'a, 'b>(stories: &'b [Story<'a>]) -> Vec<(Harm, Vec<&'b Story<'a>>)> 
 
 fn head(out: &mut String, report: &Report) {
     for read in &report.files {
-        let _ = writeln!(out, "{}: read as {}", read.file, read.format);
+        let _ = writeln!(out, "{}: read as {}", plain(&read.file), read.format);
         for note in &read.notes {
-            let _ = writeln!(out, "  {note}");
+            wrapped(out, "  ", note);
         }
     }
-    if let Some(release) = report.release_assumed {
-        let _ = writeln!(
+    if report.groups.len() > 1 {
+        let groups = report.groups.iter().map(|(group, workers)| {
+            let group = group.as_deref().unwrap_or("without a known group.id");
+            format!("{group} ({workers})")
+        });
+        let groups: Vec<String> = groups.collect();
+        wrapped(
             out,
-            "No release was named: defaults are those of Kafka {release} (--kafka-release)."
+            "",
+            &format!("Groups, each compared by itself: {}", groups.join(", ")),
         );
+    }
+    match report.release {
+        Taken::Said { release, known } if release != known => wrapped(
+            out,
+            "",
+            &format!(
+                "The settings of Kafka {release} are not known here; those of {known} and what later releases leave as it is stand for them."
+            ),
+        ),
+        Taken::Newest(release) => wrapped(
+            out,
+            "",
+            &format!(
+                "No release was named: defaults are those of Kafka {release} (--kafka-release)."
+            ),
+        ),
+        _ => {}
     }
 }
 
@@ -102,9 +125,9 @@ fn table(values: &[&Shown]) -> Vec<String> {
     let mut rows: Vec<[String; 3]> = Vec::new();
     for shown in values {
         let row = [
-            shown.name.clone(),
-            shown.value.clone(),
-            shown.source.to_string(),
+            plain(&shown.name).into_owned(),
+            plain(&shown.value).into_owned(),
+            plain(&shown.source.to_string()).into_owned(),
         ];
         if !rows.contains(&row) {
             rows.push(row);
@@ -120,6 +143,7 @@ fn table(values: &[&Shown]) -> Vec<String> {
 
 /// Text in lines of a bounded width, all but the first indented by blanks.
 fn wrapped(out: &mut String, lead: &str, text: &str) {
+    let text = plain(text);
     let blanks = " ".repeat(lead.chars().count());
     let mut line = lead.to_owned();
     let mut is_empty = true;
@@ -139,25 +163,47 @@ fn wrapped(out: &mut String, lead: &str, text: &str) {
     let _ = writeln!(out, "{}", line.trim_end());
 }
 
-/// By what is missing, since that is what a person can give.
+/// By what is missing, since that is what a person can give; what no file holds last.
 fn undecided(out: &mut String, findings: &[Finding]) {
     let mut by_missing: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    let mut watched: Vec<&str> = Vec::new();
     for finding in findings {
-        if finding.judgement.outcome == Outcome::Undecided {
-            for missing in &finding.judgement.missing {
-                let checks = by_missing.entry(missing).or_default();
-                if !checks.contains(&finding.check.id) {
-                    checks.push(finding.check.id);
-                }
-            }
+        if finding.judgement.outcome != Outcome::Undecided {
+            continue;
+        }
+        let missing = &finding.judgement.missing;
+        // What needs a running group cannot be decided here, whatever else it needs.
+        if missing.iter().any(|missing| is_watched(missing)) {
+            once(&mut watched, finding.check.id);
+            continue;
+        }
+        for missing in missing {
+            once(by_missing.entry(missing).or_default(), finding.check.id);
         }
     }
-    if by_missing.is_empty() {
+    if by_missing.is_empty() && watched.is_empty() {
         return;
     }
-    out.push_str("\nUNDECIDED, FOR WANT OF\n");
+    out.push_str("\nUNDECIDED\n\n");
     for (missing, checks) in by_missing {
-        wrapped(out, "  ", &format!("{missing}: {}", checks.join(", ")));
+        wrapped(
+            out,
+            "  ",
+            &format!("without {missing}: {}", checks.join(", ")),
+        );
+    }
+    if !watched.is_empty() {
+        wrapped(
+            out,
+            "  ",
+            &format!("without a running group to watch: {}", watched.join(", ")),
+        );
+    }
+}
+
+fn once<'a>(list: &mut Vec<&'a str>, item: &'a str) {
+    if !list.contains(&item) {
+        list.push(item);
     }
 }
 

@@ -69,3 +69,38 @@ pub(super) const BROKERS: &str = "how many brokers there are";
 pub(super) const BROKER_TOPICS: &str = "the topics as brokers have them";
 pub(super) const SINKS: &str = "the consumer groups of sink connectors";
 pub(super) const PRODUCERS: &str = "what connectors set for their producers";
+
+/// What only a running group shows.
+const WATCHED: [&str; 26] = [
+    BEHIND,
+    BROKERS,
+    BROKER_SESSION_MAX,
+    BROKER_SESSION_MIN,
+    BROKER_TOPICS,
+    CALLS,
+    GAPS,
+    INITIAL_DELAY,
+    IN_FORCE,
+    KEY_AGE,
+    LEADER_CHANGED,
+    LEADER_DELAYS,
+    LOSS,
+    MISMATCHES,
+    PRODUCERS,
+    PROVEN,
+    REBALANCES,
+    RECORD_BYTES,
+    RECORD_MAX,
+    RESTARTS,
+    REVOKED,
+    SINKS,
+    STARTS,
+    STOPS,
+    STRAY,
+    SYNCS,
+];
+
+/// Whether an input is in no file.
+pub(super) fn is_watched(name: &str) -> bool {
+    WATCHED.contains(&name) || name == TOLD
+}

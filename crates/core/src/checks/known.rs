@@ -7,6 +7,9 @@ use std::fmt;
 use super::releases::{Release, Whose, tables};
 use super::source::{Source, Value};
 
+/// A list of brokers, at most; topics have 249.
+const NAME_BYTES_MAX: usize = 4_096;
+
 /// Everything that is known of one group.
 #[derive(Debug, Clone, Default)]
 pub struct Known {
@@ -236,12 +239,16 @@ impl Worker {
         self.settings.get(name).and_then(number)
     }
 
-    /// The text that somebody wrote, without the blanks around it.
+    /// The name that somebody wrote, without the blanks around it. Names go into what is
+    /// shown: what cannot be one is not known.
     #[must_use]
     pub fn text(&self, name: &str) -> Option<Value<&str>> {
         let given = self.settings.get(name)?;
         let text = given.text.as_deref().ok()?;
         let text = text.trim_matches(|letter| letter <= ' ');
+        if text.is_empty() || text.len() > NAME_BYTES_MAX || text.contains(char::is_control) {
+            return None;
+        }
         Some(Value::new(text, given.source.clone()))
     }
 
