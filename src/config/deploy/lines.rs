@@ -2,9 +2,12 @@
 //! lines; they are found again by keys and their indentation, as far as that can be told.
 
 /// The line of the key `leaf` below the keys `parents`, of an item `leaf=…` of a list there,
-/// or of an item with `name: leaf`; else of the only line of the document that sets `leaf`.
+/// or of an item with `name: leaf`. What is merged into a section from elsewhere (`<<`) stands
+/// in the only line outside of the first parent that sets `leaf`, or of the whole document.
 pub(super) fn line_of(text: &str, parents: &[&str], leaf: &str) -> Option<usize> {
-    below(text, parents, leaf).or_else(|| only(text, leaf))
+    below(text, parents, leaf)
+        .or_else(|| only(text, leaf, parents.first().copied()))
+        .or_else(|| only(text, leaf, None))
 }
 
 fn below(text: &str, parents: &[&str], leaf: &str) -> Option<usize> {
@@ -31,13 +34,24 @@ fn below(text: &str, parents: &[&str], leaf: &str) -> Option<usize> {
     None
 }
 
-fn only(text: &str, leaf: &str) -> Option<usize> {
-    let mut found = text
-        .lines()
-        .enumerate()
-        .filter(|(_, line)| body(line).is_some_and(|(_, body)| sets(body, leaf)));
-    let (index, _) = found.next()?;
-    found.next().is_none().then_some(index + 1)
+fn only(text: &str, leaf: &str, but_below: Option<&str>) -> Option<usize> {
+    let mut found = None;
+    let mut top = None;
+    for (index, line) in text.lines().enumerate() {
+        let Some((indent, body)) = body(line) else {
+            continue;
+        };
+        if indent == 0 {
+            top = key(body);
+        }
+        if (but_below.is_none() || top != but_below) && sets(body, leaf) {
+            if found.is_some() {
+                return None;
+            }
+            found = Some(index + 1);
+        }
+    }
+    found
 }
 
 /// Where the text of a line begins behind its dashes, and the text; none for comments.
@@ -77,6 +91,9 @@ mod tests {
 
     const TEXT: &str = "\
 # A=1 is a comment
+x-common: &common
+  C: 7
+  D: 8
 services:
   one:
     environment:
@@ -97,13 +114,15 @@ services:
         let find = |service: &str, section: &str, leaf: &str| {
             line_of(TEXT, &["services", service, section], leaf)
         };
-        assert_eq!(find("one", "environment", "A"), Some(5));
-        assert_eq!(find("one", "environment", "B"), Some(6));
-        assert_eq!(find("two", "environment", "A"), Some(9));
-        assert_eq!(find("two", "environment", "C"), Some(10));
-        assert_eq!(find("three", "env", "A"), Some(13));
-        // Not where it is looked for, and only once: an anchor, perhaps.
-        assert_eq!(find("three", "environment", "C"), Some(10));
+        assert_eq!(find("one", "environment", "A"), Some(8));
+        assert_eq!(find("one", "environment", "B"), Some(9));
+        assert_eq!(find("two", "environment", "A"), Some(12));
+        assert_eq!(find("two", "environment", "C"), Some(13));
+        assert_eq!(find("three", "env", "A"), Some(16));
+        // Merged from elsewhere.
+        assert_eq!(find("one", "environment", "C"), Some(3));
+        assert_eq!(find("one", "environment", "D"), Some(4));
+        assert_eq!(line_of(TEXT, &["other"], "B"), Some(9));
         // Several times elsewhere: nobody knows which.
         assert_eq!(find("four", "environment", "A"), None);
     }

@@ -7,9 +7,18 @@ use super::settings::Settings;
 /// What images of the widespread kind make a worker's settings of.
 const PREFIX: &str = "CONNECT_";
 
-/// Variables with that prefix that are for other programs of those images, or that
-/// Kubernetes and Docker set for a service called connect.
-const NOT_SETTINGS: [&str; 6] = ["CUB_", "LOG4J", "PORT", "SERVICE_", "TOOLS_LOG4J", "ENV_"];
+/// Variables with that prefix that are for scripts of those images, or that Kubernetes and
+/// Docker set for a service called connect.
+const NOT_SETTINGS: [&str; 8] = [
+    "CUB_",
+    "ENV_",
+    "LOG4J",
+    "PORT",
+    "REST_HOST_NAME",
+    "REST_PORT",
+    "SERVICE_",
+    "TOOLS_LOG4J",
+];
 
 /// Variables of Debezium's images, which have no prefix.
 const DEBEZIUM: [(&str, &str); 10] = [

@@ -185,19 +185,22 @@ fn undecided(out: &mut String, findings: &[Finding]) {
         return;
     }
     out.push_str("\nUNDECIDED\n\n");
+    // Values that leave the same checks undecided are told together.
+    let mut by_checks: Vec<(Vec<&str>, Vec<&str>)> = Vec::new();
     for (missing, checks) in by_missing {
-        wrapped(
-            out,
-            "  ",
-            &format!("without {missing}: {}", checks.join(", ")),
-        );
+        match by_checks.iter_mut().find(|(known, _)| *known == checks) {
+            Some((_, all)) => all.push(missing),
+            None => by_checks.push((checks, vec![missing])),
+        }
+    }
+    for (checks, missing) in by_checks {
+        let told = format!("{}: {}", missing.join(", "), checks.join(", "));
+        wrapped(out, "  without ", &told);
     }
     if !watched.is_empty() {
-        wrapped(
-            out,
-            "  ",
-            &format!("without a running group to watch: {}", watched.join(", ")),
-        );
+        let count = counted(watched.len(), "check", "checks");
+        let told = format!("a running group to watch: {count}, see docs/checks.md");
+        wrapped(out, "  without ", &told);
     }
 }
 

@@ -213,7 +213,7 @@ fn poll_interval_below_gap(known: &Known) -> Vec<Judgement> {
     each_sink(known, |look, sink| {
         let interval = look.value("max.poll.interval.ms", sink.poll_interval_ms.as_ref());
         let gap = look.value(
-            "the longest time between two polls",
+            "the longest time between two polls, in ms",
             sink.poll_gap_ms.as_ref(),
         );
         let (interval, gap) = (interval?, gap?);

@@ -15,7 +15,7 @@ pub(super) const CHECKS: &[Check] = &[
         title: "`scheduled.rebalance.max.delay.ms` is 0 on a release before 3.5.2, 3.6.1 or 3.7.0",
         inputs: &[DELAY, RELEASE],
         consequence: "When a worker leaves, these releases hand out nothing of what it had and schedule nothing either (KAFKA-15693): its work has no owner until something else makes the group rebalance.",
-        advice: "Set a delay above 0, even 1 s, or upgrade. With a delay, work of a worker that left waits that long before others take it.",
+        advice: "Set a delay that just covers a restart, or upgrade. The other side: work of a worker that never comes back waits for all of it.",
         decide: delay_zero_strands_work,
     },
     Check {
