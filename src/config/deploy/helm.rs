@@ -193,6 +193,11 @@ fn read_connectors(
     let entries = crate::config::worker::properties_file::parse(more).unwrap_or_default();
     for entry in entries {
         let text = Dialect::Kubernetes.text(entry.value.expose());
-        settings.put(entry.name, text, at(reading.file, line));
+        // The text of a block begins in the line after its key.
+        let inner = line.map(|line| line + entry.line).filter(|line| {
+            let line = reading.text.lines().nth(line - 1);
+            line.is_some_and(|line| line.trim_start().starts_with(&entry.name))
+        });
+        settings.put(entry.name, text, at(reading.file, inner.or(line)));
     }
 }

@@ -154,19 +154,20 @@ impl Look<'_> {
 
     /// Remembers a value that is compared.
     pub(super) fn show(&mut self, name: &str, value: &Value<impl ToString>) {
-        self.values.push(Shown {
-            worker: self.worker.name.clone(),
-            name: name.to_owned(),
-            value: value.value.to_string(),
-            source: value.source.clone(),
-        });
+        let worker = self.worker;
+        self.show_of(&worker.name, name, value);
     }
 
     /// Remembers a value of another worker than the one that is looked at.
     pub(super) fn show_of(&mut self, worker: &str, name: &str, value: &Value<impl ToString>) {
-        self.show(name, value);
-        if let Some(shown) = self.values.last_mut() {
-            shown.worker = worker.to_owned();
+        let shown = Shown {
+            worker: worker.to_owned(),
+            name: name.to_owned(),
+            value: value.value.to_string(),
+            source: value.source.clone(),
+        };
+        if !self.values.contains(&shown) {
+            self.values.push(shown);
         }
     }
 

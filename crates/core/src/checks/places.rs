@@ -156,6 +156,9 @@ fn deployments_share_group(known: &Known) -> Vec<Judgement> {
             if let Some(id) = worker.text(GROUP) {
                 look.show_of(&worker.name, GROUP, &id);
             }
+            if let Some(deployment) = &worker.deployment {
+                look.show_of(&worker.name, "deployment", deployment);
+            }
         }
         fires_if(names.len() > 1, || {
             let names: Vec<&str> = names.iter().copied().collect();
