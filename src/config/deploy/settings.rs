@@ -11,7 +11,7 @@ use serde_yaml::Value;
 pub(super) enum Dialect {
     /// Kafka's own `${provider:path:key}`.
     Kafka,
-    /// `$NAME` and `${NAME}` of a shell or of Compose, and Kafka's.
+    /// `$NAME` and `${NAME}` of a shell or of Compose, `{{ … }}`, and Kafka's.
     Shell,
     /// `$(NAME)` of Kubernetes and `{{ … }}` of Helm, and Kafka's.
     Kubernetes,
@@ -30,8 +30,8 @@ impl Dialect {
     pub(super) fn text(self, text: &str) -> Result<String, Unknown> {
         let is_reference = match self {
             Self::Kafka => text.contains("${"),
-            // `$$` is a plain dollar in Compose.
-            Self::Shell => text.replace("$$", "").contains('$'),
+            // `$$` is a plain dollar in Compose; `{{ … }}` is what Nomad and Consul fill in.
+            Self::Shell => text.replace("$$", "").contains('$') || text.contains("{{"),
             Self::Kubernetes => ["${", "$(", "{{"].iter().any(|sign| text.contains(sign)),
         };
         if is_reference {

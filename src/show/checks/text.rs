@@ -1,7 +1,7 @@
 //! What checks found, as a person reads it at night: by consequence, the worst first, each
 //! with its values side by side, where they were read, and what to do.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use evenkeel_core::checks::{Check, Finding, Harm, Outcome, Severity, Shown, is_watched};
@@ -15,38 +15,53 @@ const WIDTH: usize = 96;
 pub fn text(report: &Report) -> String {
     let mut out = String::new();
     head(&mut out, report);
-    let fired = fired(&report.findings);
-    for (harm, stories) in by_harm(&fired) {
+    let stories = stories(&report.findings);
+    for (harm, stories) in by_harm(&stories) {
         let _ = writeln!(out, "\n{}", harm.headline().to_uppercase());
         stories.iter().for_each(|story| tell(&mut out, story));
     }
     undecided(&mut out, &report.findings);
-    tail(&mut out, report, &fired);
+    tail(&mut out, report);
     out
 }
 
-/// Findings of one check that say the same.
+/// What one check found.
 struct Story<'a> {
     check: &'static Check,
+    contradictions: Vec<Contradiction<'a>>,
+}
+
+/// Findings of one check that say the same.
+struct Contradiction<'a> {
     said: &'a str,
     advice: Option<&'a str>,
     values: Vec<&'a Shown>,
 }
 
-fn fired(findings: &[Finding]) -> Vec<Story<'_>> {
+fn stories(findings: &[Finding]) -> Vec<Story<'_>> {
     let mut stories: Vec<Story<'_>> = Vec::new();
-    for finding in findings {
+    let fired = findings
+        .iter()
+        .filter(|finding| finding.judgement.outcome == Outcome::Fired);
+    for finding in fired {
         let judgement = &finding.judgement;
-        if judgement.outcome != Outcome::Fired {
-            continue;
-        }
-        let same = stories
-            .iter_mut()
-            .find(|story| story.check.id == finding.check.id && story.said == judgement.said);
-        match same {
-            Some(story) => story.values.extend(&judgement.values),
-            None => stories.push(Story {
+        let found = stories
+            .iter()
+            .position(|story| story.check.id == finding.check.id);
+        let index = found.unwrap_or_else(|| {
+            stories.push(Story {
                 check: finding.check,
+                contradictions: Vec::new(),
+            });
+            stories.len() - 1
+        });
+        let contradictions = &mut stories[index].contradictions;
+        match contradictions
+            .iter_mut()
+            .find(|same| same.said == judgement.said)
+        {
+            Some(same) => same.values.extend(&judgement.values),
+            None => contradictions.push(Contradiction {
                 said: &judgement.said,
                 advice: judgement.advice.as_deref(),
                 values: judgement.values.iter().collect(),
@@ -112,12 +127,23 @@ fn head(out: &mut String, report: &Report) {
 fn tell(out: &mut String, story: &Story<'_>) {
     let check = story.check;
     let _ = writeln!(out, "\n  {} {}", check.severity.word(), check.id);
-    wrapped(out, "    ", story.said);
-    for line in table(&story.values) {
-        let _ = writeln!(out, "      {line}");
+    for contradiction in &story.contradictions {
+        wrapped(out, "    ", contradiction.said);
+        for line in table(&contradiction.values) {
+            let _ = writeln!(out, "      {line}");
+        }
+        if let Some(advice) = contradiction.advice {
+            wrapped(out, "      -> ", advice);
+        }
     }
     wrapped(out, "    ", check.consequence);
-    wrapped(out, "    -> ", story.advice.unwrap_or(check.advice));
+    let is_advised = story
+        .contradictions
+        .iter()
+        .all(|contradiction| contradiction.advice.is_some());
+    if !is_advised {
+        wrapped(out, "    -> ", check.advice);
+    }
 }
 
 /// Values side by side: whose, name, value, where it was read; each once.
@@ -210,24 +236,25 @@ fn once<'a>(list: &mut Vec<&'a str>, item: &'a str) {
     }
 }
 
-fn tail(out: &mut String, report: &Report, fired: &[Story<'_>]) {
-    let count = |severity| {
-        let stories = fired
-            .iter()
-            .filter(|story| story.check.severity == severity);
-        stories.count()
+fn tail(out: &mut String, report: &Report) {
+    let ids = |outcome, severity: Option<Severity>| {
+        let findings = report.findings.iter().filter(|finding| {
+            finding.judgement.outcome == outcome
+                && severity.is_none_or(|severity| finding.check.severity == severity)
+        });
+        let ids: BTreeSet<&str> = findings.map(|finding| finding.check.id).collect();
+        ids
     };
-    let passed = report
-        .findings
-        .iter()
-        .filter(|finding| finding.judgement.outcome == Outcome::Passed);
+    let fired = ids(Outcome::Fired, None);
+    let passed = ids(Outcome::Passed, None);
+    let count = |severity| ids(Outcome::Fired, Some(severity)).len();
     let _ = writeln!(
         out,
         "\n{}, {}, {}; {} passed",
         counted(count(Severity::Error), "error", "errors"),
         counted(count(Severity::Warning), "warning", "warnings"),
         counted(count(Severity::Info), "note", "notes"),
-        passed.count()
+        counted(passed.difference(&fired).count(), "check", "checks"),
     );
 }
 
