@@ -151,3 +151,6 @@ impl Group {
         !self.brokers.is_disjoint(&other.brokers)
     }
 }
+
+#[cfg(test)]
+mod tests;
