@@ -118,6 +118,7 @@ fn each_format_is_read_to_the_line() {
             "helm-cp.yaml",
             &[
                 "error advertised_shared helm-cp.yaml:8",
+                "warning catch_up_outlives_delay helm-cp.yaml:11",
                 "warning heartbeats_sparse helm-cp.yaml:7",
                 "warning session_above_delay helm-cp.yaml:6",
             ],

@@ -44,7 +44,7 @@ pub enum Severity {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Harm {
-    /// A worker does not start, or is refused.
+    /// A worker or a task does not start, or is refused.
     KeptOut,
     /// The same work runs on two workers.
     RunsTwice,
@@ -186,7 +186,7 @@ impl Harm {
     #[must_use]
     pub fn headline(self) -> &'static str {
         match self {
-            Self::KeptOut => "A worker does not start, or the group refuses it",
+            Self::KeptOut => "A worker or a task does not start, or the group refuses it",
             Self::RunsTwice => "The same work may run on two workers",
             Self::StandsStill => "Work stands still for longer than meant",
             Self::GroupStalls => "The whole group waits, or rebalances for nothing",

@@ -2,7 +2,7 @@
 //! chart's templates may set more: what values do not say is not known.
 
 use evenkeel_core::checks::known::Worker;
-use evenkeel_core::checks::source::Value as Known;
+use evenkeel_core::checks::source::{Source, Value as Known};
 use serde_yaml::Value;
 
 use super::document::Reading;
@@ -13,6 +13,16 @@ use super::{Format, Unread};
 
 /// Maps of settings by Kafka's names: confluentinc/cp-helm-charts.
 const BY_NAME: [&str; 1] = ["configurationOverrides"];
+
+/// What the templates of that chart set themselves, besides nothing but what values say.
+const BY_TEMPLATE: [&str; 6] = [
+    "bootstrap.servers",
+    "config.storage.topic",
+    "group.id",
+    "offset.storage.topic",
+    "rest.advertised.host.name",
+    "status.storage.topic",
+];
 
 /// Maps or lists of variables: confluentinc/cp-helm-charts, licenseware/charts, and what
 /// charts commonly call them.
@@ -105,6 +115,12 @@ fn read_chart(reading: &mut Reading<'_>, chart: &Value, path: &[&str]) {
     if settings.map.is_empty() {
         return;
     }
+    let is_whole = BY_NAME.iter().any(|place| chart.get(place).is_some());
+    if is_whole {
+        for setting in BY_TEMPLATE {
+            settings.put_unknown(setting, Source::Platform { name: "the chart" });
+        }
+    }
     let name = if path.is_empty() {
         String::new()
     } else {
@@ -120,8 +136,7 @@ fn read_chart(reading: &mut Reading<'_>, chart: &Value, path: &[&str]) {
     let worker = Worker {
         name: format!("{}{name}", reading.file),
         settings: settings.map,
-        // The chart's own templates set the rest.
-        is_complete: false,
+        is_complete: is_whole,
         replicas,
         ..Worker::default()
     };

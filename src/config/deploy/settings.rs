@@ -60,6 +60,14 @@ impl Settings {
             .entry(name.to_owned())
             .or_insert_with(|| Given::new(text, source));
     }
+
+    /// Set by something that is not read, unless it stands there already.
+    pub(super) fn put_unknown(&mut self, name: &str, source: Source) {
+        let text = Err(Unknown::Reference);
+        self.map
+            .entry(name.to_owned())
+            .or_insert(Given { text, source });
+    }
 }
 
 /// A line of a file.

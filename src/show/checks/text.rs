@@ -10,6 +10,9 @@ use super::{Report, Taken, plain};
 
 const WIDTH: usize = 96;
 
+/// Lines of what is undecided: a list that is read, not a second report.
+const UNDECIDED_MAX: usize = 6;
+
 /// The whole report.
 #[must_use]
 pub fn text(report: &Report) -> String {
@@ -219,8 +222,19 @@ fn undecided(out: &mut String, findings: &[Finding]) {
             None => by_checks.push((checks, vec![missing])),
         }
     }
+    // What would decide the most first.
+    by_checks.sort_by_key(|(checks, _)| std::cmp::Reverse(checks.len()));
+    let more = by_checks.split_off(by_checks.len().min(UNDECIDED_MAX));
     for (checks, missing) in by_checks {
         let told = format!("{}: {}", missing.join(", "), checks.join(", "));
+        wrapped(out, "  without ", &told);
+    }
+    if !more.is_empty() {
+        let count: usize = more.iter().map(|(_, missing)| missing.len()).sum();
+        let told = format!(
+            "{}: see --format json",
+            counted(count, "more value", "more values")
+        );
         wrapped(out, "  without ", &told);
     }
     if !watched.is_empty() {

@@ -3,7 +3,7 @@
 
 use super::inputs::{
     DELAY, DELIVERY, FILE, LINGER, PRODUCER_REQUEST, PRODUCERS, REBALANCE, SESSION, SINK_INSTANCE,
-    SINK_SESSION, SINKS,
+    SINK_PROTOCOL, SINK_SESSION, SINKS,
 };
 use super::known::{Producer, Sink};
 use super::look::{Look, Verdict, each_worker, fires_if, group, passes, span, subject};
@@ -229,6 +229,11 @@ fn poll_interval_below_gap(known: &Known) -> Vec<Judgement> {
 
 fn session_above_sinks(known: &Known) -> Vec<Judgement> {
     each_worker(known, |look| {
+        // With the protocol of KIP-848 the broker decides, and the consumer's value is not used.
+        let protocol = look.worker.text(SINK_PROTOCOL);
+        if protocol.is_some_and(|protocol| protocol.value.eq_ignore_ascii_case("consumer")) {
+            return passes();
+        }
         let session = look.clock(SESSION);
         let sink = look.client(Whose::Consumer, SINK_SESSION);
         let (session, sink) = (session?, sink?);

@@ -13,6 +13,7 @@ pub(super) const KEY_TTL: &str = "inter.worker.key.ttl.ms";
 pub(super) const PROTOCOL: &str = "connect.protocol";
 pub(super) const ADMIN_CALL: &str = "admin.default.api.timeout.ms";
 pub(super) const SINK_SESSION: &str = "consumer.session.timeout.ms";
+pub(super) const SINK_PROTOCOL: &str = "consumer.group.protocol";
 pub(super) const DELIVERY: &str = "producer.delivery.timeout.ms";
 pub(super) const PRODUCER_REQUEST: &str = "producer.request.timeout.ms";
 pub(super) const LINGER: &str = "producer.linger.ms";
@@ -35,7 +36,7 @@ pub(super) const BROKER_SESSION_MIN: &str = "group.min.session.timeout.ms";
 pub(super) const BROKER_SESSION_MAX: &str = "group.max.session.timeout.ms";
 pub(super) const INITIAL_DELAY: &str = "group.initial.rebalance.delay.ms";
 
-pub(super) const FILE: &str = "the worker's file";
+pub(super) const FILE: &str = "all that is set for the worker";
 pub(super) const RELEASE: &str = "the release of Kafka";
 pub(super) const OTHERS: &str = "the settings of other workers";
 pub(super) const NEIGHBOURS: &str = "the settings of other groups";

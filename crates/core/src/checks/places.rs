@@ -137,6 +137,10 @@ fn groups_share_topics(known: &Known) -> Vec<Judgement> {
 
 fn deployments_share_group(known: &Known) -> Vec<Judgement> {
     group(known, |look| {
+        if known.workers.is_empty() {
+            look.misses(GROUP);
+            return None;
+        }
         let of_deployment = |worker: &&Worker| worker.deployment.is_some();
         let workers: Vec<&Worker> = known.workers.iter().filter(of_deployment).collect();
         let names = workers

@@ -62,7 +62,7 @@ pub(super) const CHECKS: &[Check] = &[
     Check {
         id: "protocol_compatible",
         severity: Severity::Info,
-        harm: Harm::Inert,
+        harm: Harm::Unreachable,
         title: "`connect.protocol` is `compatible`",
         inputs: &[PROTOCOL],
         consequence: "Requests between workers are not signed: whoever reaches a worker's port can hand it task configurations.",

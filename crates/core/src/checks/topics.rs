@@ -93,14 +93,14 @@ fn config_topic_partitions(known: &Known) -> Vec<Judgement> {
 fn internal_topic_single_replica(known: &Known) -> Vec<Judgement> {
     let lonely = |look: &mut Look<'_>, name: &str, replicas: &Value<i64>| {
         look.show(name, replicas);
+        if replicas.value != 1 {
+            return passes();
+        }
         let Some(brokers) = brokers(look) else {
-            if replicas.value > 1 {
-                return passes();
-            }
             look.misses(BROKERS);
             return None;
         };
-        fires_if(replicas.value == 1 && brokers > 1, || {
+        fires_if(brokers > 1, || {
             format!("one replica on {brokers} brokers or more")
         })
     };

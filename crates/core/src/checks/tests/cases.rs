@@ -195,7 +195,7 @@ pub(super) const CASES: &[Case] = cases! {
         "worker a";
     session_above_sinks:
         "worker a session.timeout.ms=45001",
-        "worker a session.timeout.ms=45000",
+        "worker a session.timeout.ms=45000\nworker b session.timeout.ms=45001 consumer.group.protocol=Consumer",
         "member a session.timeout.ms=45001";
 
     groups_share_topics:
@@ -224,7 +224,7 @@ pub(super) const CASES: &[Case] = cases! {
         "";
     internal_topic_single_replica:
         "worker a bootstrap.servers=b1:9092,b2:9092 config.storage.replication.factor=1",
-        "worker a config.storage.replication.factor=1 offset.storage.replication.factor=2 status.storage.replication.factor=2\nlive brokers 1",
+        "worker a config.storage.replication.factor=1 offset.storage.replication.factor=2 status.storage.replication.factor=2\nworker b\nworker c bootstrap.servers=b1:1,b2:1 config.storage.replication.factor=-1\nlive brokers 1",
         "worker a bootstrap.servers=b1:9092 config.storage.replication.factor=1";
     advertised_shared:
         "worker a\nworker b\nadvertised a connect:8083\nadvertised b connect:8083",
