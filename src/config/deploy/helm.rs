@@ -36,7 +36,7 @@ const BY_VARIABLE: [&str; 6] = [
 ];
 
 /// Single values: redpanda-data/helm-charts, chart connectors.
-const CONNECTORS: [(&[&str], &str); 7] = [
+const CONNECTORS: [(&[&str], &str); 8] = [
     (&["bootstrapServers"], "bootstrap.servers"),
     (&["groupID"], "group.id"),
     (&["storage", "topic", "config"], "config.storage.topic"),
@@ -49,6 +49,10 @@ const CONNECTORS: [(&[&str], &str); 7] = [
     (
         &["storage", "replicationFactor", "offset"],
         "offset.storage.replication.factor",
+    ),
+    (
+        &["storage", "replicationFactor", "status"],
+        "status.storage.replication.factor",
     ),
 ];
 

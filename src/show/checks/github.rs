@@ -1,7 +1,5 @@
 //! Findings as workflow commands, which GitHub shows beside the lines of a pull request.
 
-use std::fmt::Write as _;
-
 use evenkeel_core::checks::Severity;
 
 use super::{Report, fired, line, place};
@@ -22,13 +20,11 @@ pub fn github(report: &Report) -> String {
             properties.extend(line.map(|line| format!("line={line}")));
         }
         properties.push(format!("title={}", property(finding.check.id)));
-        // Writing to a string does not fail.
-        let _ = writeln!(
-            out,
-            "::{command} {}::{}",
+        out.push_str(&format!(
+            "::{command} {}::{}\n",
             properties.join(","),
             data(&line(finding))
-        );
+        ));
     }
     out
 }

@@ -2,7 +2,6 @@
 //! with its values side by side, where they were read, and what to do.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 
 use evenkeel_core::checks::{Check, Finding, Harm, Outcome, Severity, Shown, is_watched};
 
@@ -20,7 +19,7 @@ pub fn text(report: &Report) -> String {
     head(&mut out, report);
     let stories = stories(&report.findings);
     for (harm, stories) in by_harm(&stories) {
-        let _ = writeln!(out, "\n{}", harm.headline().to_uppercase());
+        out.push_str(&format!("\n{}\n", harm.headline().to_uppercase()));
         stories.iter().for_each(|story| tell(&mut out, story));
     }
     undecided(&mut out, &report.findings);
@@ -91,7 +90,7 @@ fn by_harm<'a, 'b>(stories: &'b [Story<'a>]) -> Vec<(Harm, Vec<&'b Story<'a>>)> 
 
 fn head(out: &mut String, report: &Report) {
     for read in &report.files {
-        let _ = writeln!(out, "{}: read as {}", plain(&read.file), read.format);
+        out.push_str(&format!("{}: read as {}\n", plain(&read.file), read.format));
         for note in &read.notes {
             wrapped(out, "  ", note);
         }
@@ -129,11 +128,11 @@ fn head(out: &mut String, report: &Report) {
 
 fn tell(out: &mut String, story: &Story<'_>) {
     let check = story.check;
-    let _ = writeln!(out, "\n  {} {}", check.severity.word(), check.id);
+    out.push_str(&format!("\n  {} {}\n", check.severity.word(), check.id));
     for contradiction in &story.contradictions {
         wrapped(out, "    ", contradiction.said);
         for line in table(&contradiction.values) {
-            let _ = writeln!(out, "      {line}");
+            out.push_str(&format!("      {line}\n"));
         }
         if let Some(advice) = contradiction.advice {
             wrapped(out, "      -> ", advice);
@@ -179,7 +178,7 @@ fn wrapped(out: &mut String, lead: &str, text: &str) {
     for word in text.split(' ') {
         let is_full = line.chars().count() + word.chars().count() >= WIDTH;
         if is_full && !is_empty {
-            let _ = writeln!(out, "{}", line.trim_end());
+            out.push_str(&format!("{}\n", line.trim_end()));
             line.clone_from(&blanks);
             is_empty = true;
         }
@@ -189,7 +188,7 @@ fn wrapped(out: &mut String, lead: &str, text: &str) {
         line.push_str(word);
         is_empty = false;
     }
-    let _ = writeln!(out, "{}", line.trim_end());
+    out.push_str(&format!("{}\n", line.trim_end()));
 }
 
 /// By what is missing, since that is what a person can give; what no file holds last.
@@ -262,14 +261,13 @@ fn tail(out: &mut String, report: &Report) {
     let fired = ids(Outcome::Fired, None);
     let passed = ids(Outcome::Passed, None);
     let count = |severity| ids(Outcome::Fired, Some(severity)).len();
-    let _ = writeln!(
-        out,
-        "\n{}, {}, {}; {} passed",
+    out.push_str(&format!(
+        "\n{}, {}, {}; {} passed\n",
         counted(count(Severity::Error), "error", "errors"),
         counted(count(Severity::Warning), "warning", "warnings"),
         counted(count(Severity::Info), "note", "notes"),
-        counted(passed.difference(&fired).count(), "check", "checks"),
-    );
+        counted(passed.difference(&fired).count(), "check", "checks")
+    ));
 }
 
 fn counted(count: usize, one: &str, many: &str) -> String {
