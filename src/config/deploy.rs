@@ -24,6 +24,15 @@ use super::worker::rest;
 /// A file of settings is pages; more is a mistaken path.
 const FILE_BYTES_MAX: u64 = 1024 * 1024;
 
+/// Settings of one worker: it has dozens, and each is compared with all that Kafka knows.
+const SETTINGS_MAX: usize = 2_000;
+
+/// Workers of one file; groups have some dozens.
+const WORKERS_MAX: usize = 1_000;
+
+/// What is told of one file.
+const NOTES_MAX: usize = 20;
+
 /// What one file says.
 #[derive(Debug, Clone)]
 pub struct Deployed {
@@ -87,6 +96,20 @@ pub fn read(path: &Path) -> Result<Deployed, Mistake> {
     let mut deployed = read.map_err(|unread| unread.told(&name))?;
     if deployed.workers.is_empty() {
         return Err(wrong("no settings of a Connect worker".to_owned()).hint(document::HINT));
+    }
+    let most = deployed.workers.iter().map(|worker| worker.settings.len());
+    if most.max().is_some_and(|most| most > SETTINGS_MAX) {
+        return Err(wrong(format!(
+            "more than {SETTINGS_MAX} settings of one worker"
+        )));
+    }
+    if deployed.workers.len() > WORKERS_MAX {
+        return Err(wrong(format!("more than {WORKERS_MAX} workers")));
+    }
+    let more = deployed.notes.len().saturating_sub(NOTES_MAX);
+    deployed.notes.truncate(NOTES_MAX);
+    if more > 0 {
+        deployed.notes.push(format!("and {more} more of that kind"));
     }
     deployed.workers.iter_mut().for_each(advertise);
     Ok(deployed)

@@ -9,6 +9,9 @@ use super::{Report, Taken, plain};
 
 const WIDTH: usize = 96;
 
+/// Of one check: settings that plug-ins of a platform brought can be many.
+const CONTRADICTIONS_MAX: usize = 12;
+
 /// Lines of what is undecided: a list that is read, not a second report.
 const UNDECIDED_MAX: usize = 6;
 
@@ -129,7 +132,7 @@ fn head(out: &mut String, report: &Report) {
 fn tell(out: &mut String, story: &Story<'_>) {
     let check = story.check;
     out.push_str(&format!("\n  {} {}\n", check.severity.word(), check.id));
-    for contradiction in &story.contradictions {
+    for contradiction in story.contradictions.iter().take(CONTRADICTIONS_MAX) {
         wrapped(out, "    ", contradiction.said);
         for line in table(&contradiction.values) {
             out.push_str(&format!("      {line}\n"));
@@ -137,6 +140,13 @@ fn tell(out: &mut String, story: &Story<'_>) {
         if let Some(advice) = contradiction.advice {
             wrapped(out, "      -> ", advice);
         }
+    }
+    let more = story
+        .contradictions
+        .len()
+        .saturating_sub(CONTRADICTIONS_MAX);
+    if more > 0 {
+        wrapped(out, "    ", &format!("and {more} more: see --format json"));
     }
     wrapped(out, "    ", check.consequence);
     let is_advised = story

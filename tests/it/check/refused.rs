@@ -94,6 +94,57 @@ fn odd_files_are_refused_each_with_its_reason() {
     }
 }
 
+/// What would take long, or fill the memory, ends in an answer soon.
+#[test]
+fn files_made_to_cost_are_refused_or_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let many: String = (0..60_000)
+        .map(|n| format!("sesion.timeout.{n}=1\n"))
+        .collect();
+    fs::write(path("many.properties"), format!("group.id=g\n{many}")).unwrap();
+    let some: String = (0..1_000)
+        .map(|n| format!("sesion.timeout.{n}=1\n"))
+        .collect();
+    fs::write(path("some.properties"), format!("group.id=g\n{some}")).unwrap();
+    let junk = format!("CONNECT_GROUP_ID=g\n{}", "junk\n".repeat(100_000));
+    fs::write(path("junk.env"), junk).unwrap();
+    let mut bomb = String::from("a0: &a0 [x, x, x, x, x, x, x, x, x]\n");
+    for n in 1..30 {
+        let before = format!("*a{}", n - 1);
+        let items = [before.as_str(); 9].join(", ");
+        bomb.push_str(&format!("a{n}: &a{n} [{items}]\n"));
+    }
+    bomb.push_str("services: *a29\n");
+    fs::write(path("bomb.yaml"), bomb).unwrap();
+    fs::write(path("deep.yaml"), "[".repeat(500_000)).unwrap();
+    let nested: String = (0..500).map(|n| format!("{}a:\n", " ".repeat(n))).collect();
+    fs::write(path("nested.yaml"), nested).unwrap();
+    let cases = [
+        ("many.properties", Some(78)),
+        ("some.properties", Some(0)),
+        ("junk.env", Some(0)),
+        ("bomb.yaml", Some(78)),
+        ("deep.yaml", Some(78)),
+        ("nested.yaml", Some(78)),
+    ];
+    for (name, code) in cases {
+        let began = std::time::Instant::now();
+        let output = check(folder.path(), &[name]);
+        assert_eq!(output.status.code(), code, "{name}: {}", told(&output));
+        assert!(
+            began.elapsed().as_secs() < 20,
+            "{name} took {:?}",
+            began.elapsed()
+        );
+        assert!(
+            output.stdout.len() < 100_000,
+            "{name}: {} bytes",
+            output.stdout.len()
+        );
+    }
+}
+
 /// A file that ends in the middle of what it means to say is never half understood.
 #[test]
 fn every_beginning_of_a_file_ends_in_an_answer() {
