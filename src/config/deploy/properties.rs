@@ -20,11 +20,20 @@ pub(super) fn read(file: &str, bytes: &[u8]) -> Result<Deployed, Unread> {
     if has("offset.storage.file.filename") && !has("group.id") {
         return Err(Unread::found("a standalone worker, which has no group"));
     }
+    if has("clusters") && !has("group.id") {
+        let found =
+            "a dedicated MirrorMaker's file, which sets up a group for each pair of clusters";
+        return Err(Unread::found(found));
+    }
     if !has("group.id") && !entries.iter().any(|entry| is_known(&entry.name)) {
         return Err(Unread::found("no setting of a Connect worker"));
     }
     let mut settings = BTreeMap::new();
     let mut notes = Vec::new();
+    if !has("config.storage.topic") {
+        let told = "no config.storage.topic in it: is this all that the worker is started with?";
+        notes.push(told.to_owned());
+    }
     for entry in entries {
         let line = entry.line;
         let given = given(file, &entry);

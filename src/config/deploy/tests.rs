@@ -50,6 +50,9 @@ fn a_properties_file_is_read_as_java_reads_it() {
     );
     assert_eq!(deployed.notes.len(), 1);
     assert!(deployed.notes[0].contains("line 4: session.timeout.ms again"));
+    // Snippets are read as if they were all there is, and that is said.
+    let part = self::deployed("part.properties", "group.id=g\n");
+    assert!(part.notes[0].contains("is this all"), "{:?}", part.notes);
 }
 
 #[test]

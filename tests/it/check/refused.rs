@@ -14,7 +14,12 @@ fn odd_files_are_refused_each_with_its_reason() {
         .encode_utf16()
         .flat_map(u16::to_le_bytes)
         .collect();
-    let cases: [(&str, &[u8], &str); 13] = [
+    let cases: [(&str, &[u8], &str); 14] = [
+        (
+            "mm2.properties",
+            b"clusters=a,b\noffset.flush.interval.ms=1\n",
+            "a dedicated MirrorMaker",
+        ),
         ("empty.properties", b"", "an empty file"),
         ("blank.yaml", b"\n  \n\n", "an empty file"),
         (
