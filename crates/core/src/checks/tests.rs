@@ -3,6 +3,7 @@
 
 mod cases;
 mod dsl;
+mod edges;
 mod incidents;
 
 use std::collections::BTreeSet;
