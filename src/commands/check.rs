@@ -1,5 +1,6 @@
 //! `evenkeel check FILE…`: do the settings of these workers agree with each other.
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
@@ -62,7 +63,14 @@ pub enum FailOn {
 pub fn run(args: &CheckArgs, out: &mut impl Write) -> io::Result<Exit> {
     let mut read = Vec::new();
     let mut is_readable = true;
+    let mut seen = BTreeSet::new();
     for file in &args.files {
+        // A file that is named twice is still one worker.
+        if let Ok(real) = file.canonicalize()
+            && !seen.insert(real)
+        {
+            continue;
+        }
         match deploy::read(file) {
             Ok(deployed) => read.push(deployed),
             Err(mistake) => {

@@ -64,18 +64,30 @@ fn fired(report: &Report) -> impl Iterator<Item = &Finding> {
     findings.filter(|finding| finding.judgement.outcome == Outcome::Fired)
 }
 
-/// Where the first of the values that a person set in a file stands.
-fn place(finding: &Finding) -> Option<(&str, Option<usize>)> {
-    places(finding).next()
-}
-
-/// Where the values that a person set in files stand.
-fn places(finding: &Finding) -> impl Iterator<Item = (&str, Option<usize>)> {
-    let values = finding.judgement.values.iter();
-    values.filter_map(|shown| match &shown.source {
-        Source::File { file, line } => Some((file.as_str(), *line)),
-        _ => None,
-    })
+/// Where the values of a finding stand that a person set in files; where none is, the file
+/// that it is about.
+fn places<'a>(report: &'a Report, finding: &'a Finding) -> Vec<(&'a str, Option<usize>)> {
+    let judgement = &finding.judgement;
+    let set = judgement
+        .values
+        .iter()
+        .filter_map(|shown| match &shown.source {
+            Source::File { file, line } => Some((file.as_str(), *line)),
+            _ => None,
+        });
+    let places: Vec<_> = set.collect();
+    if !places.is_empty() {
+        return places;
+    }
+    let is_about = |read: &&FileRead| {
+        let rest = judgement.subject.strip_prefix(&read.file);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(" ("))
+    };
+    let about = report.files.iter().find(is_about).or(report.files.first());
+    about
+        .map(|read| (read.file.as_str(), None))
+        .into_iter()
+        .collect()
 }
 
 /// What is said of a finding in one line.

@@ -62,6 +62,9 @@ fn sound_files_are_left_alone() {
     assert_eq!(fired(&folder(), &["stock.properties"]), none);
     let sound = ["sound.properties", "sound-2.properties"];
     assert_eq!(fired(&folder(), &sound), none);
+    // One named twice shares its address with nobody.
+    let twice = ["sound.properties", "./sound.properties"];
+    assert_eq!(fired(&folder(), &twice), none);
     for release in [
         "2.8.2", "3.0.2", "3.4.1", "3.7.2", "3.9.2", "4.1.1", "4.4.0",
     ] {

@@ -2,7 +2,7 @@
 
 use evenkeel_core::checks::Severity;
 
-use super::{Report, fired, line, place};
+use super::{Report, fired, line, places};
 
 /// One command a finding.
 #[must_use]
@@ -15,7 +15,7 @@ pub fn github(report: &Report) -> String {
             Severity::Info => "notice",
         };
         let mut properties = Vec::new();
-        if let Some((file, line)) = place(finding) {
+        if let Some((file, line)) = places(report, finding).first() {
             properties.push(format!("file={}", property(file)));
             properties.extend(line.map(|line| format!("line={line}")));
         }

@@ -9,7 +9,9 @@ use super::{Report, fired, line, places, uri};
 #[must_use]
 pub fn sarif(report: &Report) -> String {
     let rules: Vec<Value> = checks::all().map(rule).collect();
-    let results: Vec<Value> = fired(report).map(result).collect();
+    let results: Vec<Value> = fired(report)
+        .map(|finding| result(report, finding))
+        .collect();
     let document = json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
@@ -43,10 +45,11 @@ fn rule(check: &Check) -> Value {
     })
 }
 
-fn result(finding: &Finding) -> Value {
+fn result(report: &Report, finding: &Finding) -> Value {
     let check = finding.check;
     let index = checks::all().position(|other| other.id == check.id);
-    let mut places = places(finding).map(|(file, line)| location(file, line));
+    let places = places(report, finding).into_iter();
+    let mut places = places.map(|(file, line)| location(file, line));
     let mut result = json!({
         "ruleId": check.id,
         "ruleIndex": index,

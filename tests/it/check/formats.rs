@@ -43,6 +43,25 @@ fn sarif_has_the_shape_of_its_schema() {
     }
 }
 
+/// Where only defaults contradict each other, the file that leaves them so.
+#[test]
+fn a_finding_without_a_set_value_has_a_file() {
+    let args = ["stock.properties", "--kafka-release", "2.5.0", "--format"];
+    let output = check(&folder(), &[&args[..], &["sarif"]].concat());
+    let sarif: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let result = &sarif["runs"][0]["results"][0];
+    assert_eq!(result["ruleId"], "unsync_backoff_reaches_delay");
+    let place = &result["locations"][0]["physicalLocation"];
+    assert_eq!(place["artifactLocation"]["uri"], "stock.properties");
+    assert!(place.get("region").is_none());
+    let output = check(&folder(), &[&args[..], &["github"]].concat());
+    let text = out(&output);
+    assert!(
+        text.starts_with("::error file=stock.properties,title=unsync"),
+        "{text}"
+    );
+}
+
 /// Values in several files are related locations.
 #[test]
 fn sarif_names_every_place() {
