@@ -1,6 +1,7 @@
 //! The verbs of the command line, one file each.
 
 pub mod capture;
+pub mod check;
 pub mod config;
 pub mod demo;
 pub mod exit;

@@ -4,6 +4,7 @@
 
 mod check;
 mod connection;
+pub mod deploy;
 mod describe;
 pub mod file;
 mod flags;

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use evenkeel::commands::capture::CaptureArgs;
+use evenkeel::commands::check::CheckArgs;
 use evenkeel::commands::config::ConfigArgs;
 use evenkeel::commands::demo::DemoArgs;
 use evenkeel::commands::exit::Exit;
@@ -35,6 +36,7 @@ The member `line` says what a line is: first the `capture`, then what changed
 
 Example: evenkeel replay incident.evk.gz | jq 'select(.line == \"settled\")'")]
     Replay(ReplayArgs),
+    Check(CheckArgs),
     Metrics(MetricsArgs),
     Config(ConfigArgs),
     Mask(MaskArgs),
@@ -68,6 +70,7 @@ fn run(command: Command) -> Exit {
             Err(ReplayError::Output(error)) => Exit::of_output(&error),
             Err(error) => Exit::of_error(&error),
         },
+        Command::Check(args) => ended(commands::check::run(&args, &mut io::stdout().lock())),
         Command::Metrics(args) => printed(commands::metrics::run(args, &mut io::stdout().lock())),
         Command::Config(args) => ended(commands::config::run(&args, &mut io::stdout().lock())),
         Command::Mask(args) => ended(commands::mask::run(&args, &mut io::stdout().lock())),

@@ -3,6 +3,7 @@
 
 pub mod api;
 pub mod catalog;
+pub mod checks;
 pub mod exposition;
 pub mod families;
 pub mod health;

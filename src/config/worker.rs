@@ -9,7 +9,7 @@ mod names;
 pub(super) mod principal;
 pub mod properties_file;
 mod providers;
-mod rest;
+pub(super) mod rest;
 mod sasl;
 mod security;
 mod settings;

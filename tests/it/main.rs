@@ -3,6 +3,7 @@
 
 mod accuracy;
 mod cases;
+mod check;
 mod cli;
 mod costs;
 mod demo;

@@ -9,11 +9,12 @@ use crate::cargo;
 use crate::tidy::{self, Problem, map, tree};
 
 /// The tests that hold committed documents to the code, and write them where
-/// `UPDATE_GOLDEN` is set: `docs/metrics.md`, then `docs/configuration.md` and
-/// `config/evenkeel.yaml`.
-const GOLDEN_TESTS: [&str; 2] = [
+/// `UPDATE_GOLDEN` is set: `docs/metrics.md`, `docs/configuration.md` and
+/// `config/evenkeel.yaml`, `docs/checks.md`.
+const GOLDEN_TESTS: [&str; 3] = [
     "show::catalog::tests::the_document_is_up_to_date",
     "config::reference::tests::the_committed_files_are_up_to_date",
+    "show::checks::tests::the_document_is_up_to_date",
 ];
 
 #[derive(Args)]

@@ -3,8 +3,10 @@
 use clap::Subcommand;
 use evenkeel_testbed::{Artifact, Cluster, JarCache, Version};
 
+use crate::settings;
+
 /// Releases the testbed is tried with: the newest of each line that behaves differently.
-const RELEASES: [Version; 11] = [
+pub(crate) const RELEASES: [Version; 11] = [
     Version::new(4, 4, 0),
     Version::new(4, 3, 1),
     Version::new(4, 1, 1),
@@ -25,6 +27,12 @@ pub(crate) enum Command {
         /// Releases to resolve, for example 4.4.0; without any, the list this testbed knows
         versions: Vec<Version>,
     },
+    /// Writes the table of Kafka's settings from the jars of each release
+    Settings {
+        /// Writes nothing; fails if the table is not what the jars say
+        #[arg(long)]
+        check: bool,
+    },
     /// Runs a broker and a worker once and keeps their classes, so that clusters start faster
     Warm {
         /// Releases to run, for example 4.4.0
@@ -36,6 +44,7 @@ pub(crate) enum Command {
 pub(crate) fn run(command: &Command) -> anyhow::Result<()> {
     match command {
         Command::Jars { versions } => jars(versions),
+        Command::Settings { check } => settings::run(&RELEASES, *check),
         Command::Warm { versions } => {
             for version in versions {
                 Cluster::warm(*version, *version)?;

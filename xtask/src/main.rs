@@ -9,6 +9,7 @@ mod cluster;
 mod docs;
 mod kafka;
 mod scenarios;
+mod settings;
 mod test;
 mod tidy;
 

@@ -116,6 +116,12 @@ const STEPS: &[Step] = &[
         needed: false,
     },
     Step {
+        name: "settings",
+        about: "the table of Kafka's settings is what its jars say",
+        run: steps::settings,
+        needed: false,
+    },
+    Step {
         name: "live",
         about: "a short pass on real Kafka brokers and Connect workers",
         run: live::run,

@@ -2,9 +2,11 @@
 //!
 //! Floors, each using only those below it: [`wire`] (bytes to Kafka's structs),
 //! [`facts`] (Kafka's structs to our words), [`view`] (what is so now), [`story`] (what
-//! happened and why), [`engine`] (takes inputs, gives answers).
+//! happened and why), [`checks`] (do the clocks agree), [`engine`] (takes inputs, gives
+//! answers).
 
 pub mod answers;
+pub mod checks;
 pub mod engine;
 pub mod facts;
 pub mod limits;

@@ -4,6 +4,8 @@
 use super::settings::{Found, Settings};
 use crate::config::secret::Secret;
 
+const HOST_NAME: &str = "rest.advertised.host.name";
+
 /// One of `listeners`.
 struct Listener {
     scheme: String,
@@ -11,46 +13,43 @@ struct Listener {
     port: u16,
 }
 
-/// Host and port, and where the host stands. `None` where the settings name no host: then
-/// the worker asks the network for one, which cannot be repeated here, and where they name
-/// all addresses, which names nobody.
+/// Host and port, and where the host stands.
 pub(super) fn own_worker(settings: &mut Settings<'_>) -> Option<Found> {
-    let listeners = listeners(settings);
-    let scheme = settings.look_if_known("rest.advertised.listener");
-    let scheme = match scheme.map(|found| found.text().to_lowercase()) {
+    let (address, name) = advertised(&mut |name| {
+        let found = settings.look_if_known(name)?;
+        Some(found.text().to_owned())
+    })?;
+    let source = settings.source(name).unwrap_or_default().to_owned();
+    Some(Found::new(Secret::new(address), source))
+}
+
+/// Host and port, and the setting that names the host. `None` where the settings name no
+/// host: then the worker asks the network for one, which cannot be repeated here, and where
+/// they name all addresses, which names nobody.
+pub(in crate::config) fn advertised(
+    look: &mut dyn FnMut(&'static str) -> Option<String>,
+) -> Option<(String, &'static str)> {
+    let (listeners, listener_setting) = listeners(look);
+    let scheme = look("rest.advertised.listener");
+    let scheme = match scheme.map(|scheme| scheme.to_lowercase()) {
         Some(scheme) if !scheme.is_empty() => scheme,
-        _ if listeners
-            .iter()
-            .any(|(listener, _)| listener.scheme == "http") =>
-        {
-            "http".to_owned()
-        }
+        _ if listeners.iter().any(|listener| listener.scheme == "http") => "http".to_owned(),
         _ => "https".to_owned(),
     };
-    let listener = listeners
-        .iter()
-        .find(|(listener, _)| listener.scheme == scheme);
-    let advertised = settings.look_if_known("rest.advertised.host.name");
-    let (host, source) = match (advertised, listener) {
-        (Some(found), _) if !found.text().is_empty() => {
-            (found.text().to_owned(), found.source.clone())
-        }
-        (_, Some((listener, source))) if !listener.host.is_empty() => {
-            (listener.host.clone(), source.clone())
+    let listener = listeners.iter().find(|listener| listener.scheme == scheme);
+    let (host, name) = match (look(HOST_NAME), listener) {
+        (Some(host), _) if !host.is_empty() => (host, HOST_NAME),
+        (_, Some(listener)) if !listener.host.is_empty() => {
+            (listener.host.clone(), listener_setting)
         }
         _ => return None,
     };
     if ["0.0.0.0", "::", "0:0:0:0:0:0:0:0"].contains(&host.as_str()) {
         return None;
     }
-    let port = settings.look_if_known("rest.advertised.port");
-    let port = match port
-        .as_ref()
-        .map(Found::text)
-        .filter(|port| !port.is_empty())
-    {
+    let port = match look("rest.advertised.port").filter(|port| !port.is_empty()) {
         Some(port) => port.parse::<u16>().ok()?,
-        None => listener?.0.port,
+        None => listener?.port,
     };
     // With port 0 the system chooses one.
     if port == 0 {
@@ -61,36 +60,31 @@ pub(super) fn own_worker(settings: &mut Settings<'_>) -> Option<Found> {
     } else {
         host
     };
-    Some(Found::new(Secret::new(format!("{host}:{port}")), source))
+    Some((format!("{host}:{port}"), name))
 }
 
-/// The listeners with where they stand; before Kafka 3.0 the only one may be named by
-/// `rest.host.name` and `rest.port`.
-fn listeners(settings: &mut Settings<'_>) -> Vec<(Listener, String)> {
-    if let Some(found) = settings.look_if_known("listeners") {
-        let all = found
-            .text()
+/// The listeners, and the setting that names their hosts; before Kafka 3.0 the only one may
+/// be named by `rest.host.name` and `rest.port`.
+fn listeners(
+    look: &mut dyn FnMut(&'static str) -> Option<String>,
+) -> (Vec<Listener>, &'static str) {
+    if let Some(text) = look("listeners") {
+        let all: Vec<_> = text
             .split(',')
-            .filter_map(|text| listener(text.trim()));
-        let all: Vec<_> = all
-            .map(|listener| (listener, found.source.clone()))
+            .filter_map(|text| listener(text.trim()))
             .collect();
         if !all.is_empty() {
-            return all;
+            return (all, "listeners");
         }
     }
-    let host = settings.look_if_known("rest.host.name");
-    let port = settings.look_if_known("rest.port");
-    let port = port.and_then(|port| port.text().parse().ok());
+    let host = look("rest.host.name");
+    let port = look("rest.port").and_then(|port| port.parse().ok());
     let listener = Listener {
         scheme: "http".to_owned(),
-        host: host
-            .as_ref()
-            .map_or(String::new(), |host| host.text().to_owned()),
+        host: host.unwrap_or_default(),
         port: port.unwrap_or(8083),
     };
-    let source = host.map_or("the default listener".to_owned(), |host| host.source);
-    vec![(listener, source)]
+    (vec![listener], "rest.host.name")
 }
 
 fn listener(text: &str) -> Option<Listener> {

@@ -3,10 +3,11 @@
 use std::process::Command;
 
 use anyhow::{Context as _, ensure};
+use evenkeel_testbed::Tools;
 
 use super::targets::{LIVE, LIVE_MODULE};
 use super::{Context, Outcome, targets};
-use crate::cargo;
+use crate::{cargo, kafka, settings};
 
 /// How long seeded mutations of fixtures go on in CI, in seconds.
 const MUTATION_VARIABLE: &str = "EVENKEEL_MUTATION_SECONDS";
@@ -71,6 +72,18 @@ pub(crate) fn test(context: &Context) -> anyhow::Result<Outcome> {
 
 pub(crate) fn tidy(context: &Context) -> anyhow::Result<Outcome> {
     run(cargo::command(&context.root, &["xtask", "tidy"]))
+}
+
+/// The core's table of Kafka's settings against the jars that are there.
+pub(crate) fn settings(context: &Context) -> anyhow::Result<Outcome> {
+    if context.quick {
+        return Ok(Outcome::Skipped("--quick".to_owned()));
+    }
+    if let Err(missing) = Tools::find() {
+        return Ok(Outcome::Skipped(format!("{missing:#}")));
+    }
+    settings::compare_cached(&context.root, &kafka::RELEASES)?;
+    Ok(Outcome::Passed)
 }
 
 pub(crate) fn fuzz(context: &Context) -> anyhow::Result<Outcome> {

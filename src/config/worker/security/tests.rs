@@ -2,51 +2,34 @@
 
 use std::collections::BTreeSet;
 
+use evenkeel_core::checks::releases::{Whose, tables};
+
 use super::*;
 use crate::config::mistake::nearest;
 use crate::config::worker::names;
 
-/// Classes and names of settings by release; see `tests/java/ConfigDefs.java`.
-const RELEASES: [(&str, &str); 5] = [
-    (
-        "2.5.1",
-        include_str!("../../../../tests/fixtures/config_def/2.5.1.txt"),
-    ),
-    (
-        "3.4.1",
-        include_str!("../../../../tests/fixtures/config_def/3.4.1.txt"),
-    ),
-    (
-        "3.9.2",
-        include_str!("../../../../tests/fixtures/config_def/3.9.2.txt"),
-    ),
-    (
-        "4.1.1",
-        include_str!("../../../../tests/fixtures/config_def/4.1.1.txt"),
-    ),
-    (
-        "4.4.0",
-        include_str!("../../../../tests/fixtures/config_def/4.4.0.txt"),
-    ),
-];
+/// Those whose settings a worker's file may hold without a prefix.
+const OF_WORKERS: [Whose; 3] = [Whose::Worker, Whose::Admin, Whose::Consumer];
 
 fn all() -> BTreeSet<&'static str> {
-    let lines = RELEASES.iter().flat_map(|(_, text)| text.lines());
-    lines
-        .filter_map(|line| line.split_once(' '))
-        .map(|(_, name)| name)
-        .collect()
+    let names = OF_WORKERS
+        .into_iter()
+        .flat_map(|whose| tables().names(whose));
+    names.collect()
 }
 
 #[test]
 fn every_setting_of_every_release_has_a_verdict() {
     let ours: BTreeSet<_> = SETTINGS.iter().map(|(name, _)| *name).collect();
-    for (release, text) in RELEASES {
-        let names = text.lines().filter_map(|line| line.split_once(' '));
-        let theirs: Vec<_> = names.filter(|(_, name)| names::is_security(name)).collect();
-        assert!(theirs.len() > 90, "{release} has {}", theirs.len());
-        for (class, name) in theirs {
-            assert!(ours.contains(name), "{release} {class}: {name}");
+    for release in &tables().releases {
+        for whose in OF_WORKERS {
+            let names = tables().names(whose);
+            let names = names.filter(|name| tables().has(whose, name, *release));
+            let theirs: Vec<_> = names.filter(|name| names::is_security(name)).collect();
+            assert!(theirs.len() > 30, "{release} has {}", theirs.len());
+            for name in theirs {
+                assert!(ours.contains(name), "{release}: {name}");
+            }
         }
     }
     let theirs = all();

@@ -1,0 +1,81 @@
+//! Which known word somebody may have meant.
+
+const SLIPS_MAX: usize = 3;
+
+/// The known word that is nearest to `word`, if one is near enough to be meant.
+pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let plain_word = plain(word);
+    // A slip adds or drops one letter at most.
+    let count = word.chars().count();
+    let is_near = |known: &&str| known.chars().count().abs_diff(count) <= SLIPS_MAX;
+    let near = known.into_iter().filter(is_near).filter_map(|known| {
+        let distance = distance(&plain_word, &plain(known))?;
+        Some((distance, known))
+    });
+    let (distance, known) = near.min_by_key(|(distance, _)| *distance)?;
+    // Two slips, and a third in a long word, still look like the same word.
+    let slips_max = if known.chars().count() > 8 {
+        SLIPS_MAX
+    } else {
+        2
+    };
+    (distance <= slips_max).then_some(known)
+}
+
+/// Capitals and the two kinds of dash aside.
+fn plain(text: &str) -> Vec<char> {
+    let lower = text.chars().flat_map(char::to_lowercase);
+    lower
+        .map(|letter| if letter == '-' { '_' } else { letter })
+        .collect()
+}
+
+/// Letters to change, insert, drop or swap with their neighbour (optimal string alignment);
+/// none where there are more than [`SLIPS_MAX`].
+fn distance(a: &[char], b: &[char]) -> Option<usize> {
+    // A slip adds or drops one letter at most.
+    if a.len().abs_diff(b.len()) > SLIPS_MAX {
+        return None;
+    }
+    // Column j of a row: from so many letters of one to the first j of the other.
+    let mut before: Vec<usize> = Vec::new();
+    let mut last: Vec<usize> = (0..=b.len()).collect();
+    for i in 1..=a.len() {
+        let mut row = vec![i];
+        for j in 1..=b.len() {
+            let changed = usize::from(a[i - 1] != b[j - 1]);
+            let mut best = (last[j] + 1).min(row[j - 1] + 1).min(last[j - 1] + changed);
+            let swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+            if swapped {
+                best = best.min(before[j - 2] + 1);
+            }
+            row.push(best);
+        }
+        // What follows is never less than what the last two rows hold.
+        if row.iter().chain(&last).all(|slips| *slips > SLIPS_MAX) {
+            return None;
+        }
+        before = std::mem::replace(&mut last, row);
+    }
+    last.last().copied().filter(|slips| *slips <= SLIPS_MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slips_are_counted() {
+        let count = |a: &str, b: &str| distance(&plain(a), &plain(b));
+        assert_eq!(count("", ""), Some(0));
+        assert_eq!(count("abc", ""), Some(3));
+        assert_eq!(count("abcd", ""), None);
+        assert_eq!(count("session", "sesion"), Some(1));
+        assert_eq!(count("session", "sessoin"), Some(1));
+        assert_eq!(count("a-b", "A_B"), Some(0));
+        assert_eq!(count("kitten", "sitting"), Some(3));
+        assert_eq!(count("kittens", "sitting!"), None);
+        assert_eq!(count("xxxxsession", "session"), None);
+        assert_eq!(count("xxxsession", "session"), Some(3));
+    }
+}

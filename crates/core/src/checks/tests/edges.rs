@@ -1,0 +1,105 @@
+//! Where one check ends and another begins, and what is said at the edge.
+
+use super::dsl::known;
+use super::*;
+
+fn fired(text: &str) -> Vec<&'static str> {
+    let findings = judge(&known(text)).into_iter();
+    let fired = findings.filter(|finding| finding.judgement.outcome == Outcome::Fired);
+    fired.map(|finding| finding.check.id).collect()
+}
+
+fn said(id: &str, text: &str) -> String {
+    let findings = judge(&known(text)).into_iter();
+    let mut ours = findings.filter(|finding| finding.check.id == id);
+    ours.next().unwrap().judgement.said
+}
+
+/// A heartbeat that keeps no session is told once, as what it is.
+#[test]
+fn a_heartbeat_is_either_sparse_or_refused() {
+    let text = "worker a heartbeat.interval.ms=10000 session.timeout.ms=10000";
+    assert_eq!(fired(text), ["heartbeat_reaches_session"]);
+    let text = "worker a heartbeat.interval.ms=9999 session.timeout.ms=10000";
+    assert_eq!(fired(text), ["heartbeats_sparse"]);
+}
+
+/// Default limits count as long as not both of the brokers' own are known.
+#[test]
+fn known_limits_go_over_default_ones() {
+    let text = "worker a session.timeout.ms=2000 heartbeat.interval.ms=500";
+    assert_eq!(fired(text), ["session_outside_default_limits"]);
+    let half = format!("{text}\nlive session_min_ms 1000");
+    assert_eq!(fired(&half), ["session_outside_default_limits"]);
+    let both = format!("{half}\nlive session_max_ms 30000");
+    assert!(fired(&both).is_empty());
+}
+
+/// Where nothing is meant to wait, no wait is too short.
+#[test]
+fn no_delay_is_never_too_short() {
+    let text = "worker a scheduled.rebalance.max.delay.ms=0\nlive restart_ms 60000\ncount 1";
+    assert_eq!(fired(text), ["delay_zero"]);
+}
+
+#[test]
+fn one_slow_task_is_told_from_more_than_eight() {
+    let said = |graceful: i64| {
+        let text = format!("worker a task.shutdown.graceful.timeout.ms={graceful}");
+        said("graceful_near_rebalance", &text)
+    };
+    assert!(
+        said(60_000).starts_with("one slow task"),
+        "{}",
+        said(60_000)
+    );
+    assert!(
+        said(59_999).starts_with("more than eight"),
+        "{}",
+        said(59_999)
+    );
+}
+
+/// The eager protocol knows no delay.
+#[test]
+fn eager_workers_have_no_delay() {
+    for delay in [0, 5_000] {
+        let text = format!(
+            "release 2.5.0\nworker a connect.protocol=eager scheduled.rebalance.max.delay.ms={delay}"
+        );
+        assert_eq!(fired(&text), ["protocol_eager"], "{delay}");
+    }
+}
+
+/// Advice that is computed: a tenth above the longest restart, in tens of seconds, with the
+/// spacing that goes with it.
+#[test]
+fn delay_and_spacing_are_advised_as_a_pair() {
+    let text = "worker a scheduled.rebalance.max.delay.ms=30000\nlive restart_ms 95000";
+    let findings = judge(&known(text)).into_iter();
+    let mut ours = findings.filter(|finding| finding.check.id == "delay_below_restart");
+    let advice = ours.next().unwrap().judgement.advice.unwrap();
+    assert!(advice.contains("delay.ms to 110000"), "{advice}");
+    assert!(
+        advice.contains("every 165 s or more, the leader last"),
+        "{advice}"
+    );
+    assert!(
+        advice.contains("a restart of the leader has none"),
+        "{advice}"
+    );
+}
+
+#[test]
+fn spans_are_as_people_say_them() {
+    let spans = [
+        (0, "0 s"),
+        (999, "999 ms"),
+        (1_500, "1500 ms"),
+        (90_000, "90 s"),
+    ];
+    let more = [(12_345, "12 s"), (300_000, "5 min"), (7_200_000, "2 h")];
+    for (ms, said) in spans.into_iter().chain(more) {
+        assert_eq!(look::span(ms), said, "{ms}");
+    }
+}

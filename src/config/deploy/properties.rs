@@ -1,0 +1,83 @@
+//! A worker's own file, as Java reads it: one worker, and what it does not set has Kafka's
+//! default.
+
+use std::collections::BTreeMap;
+
+use evenkeel_core::checks::known::{Given, Unknown, Worker};
+use evenkeel_core::checks::releases::{Whose, tables};
+use evenkeel_core::checks::source::Source;
+
+use super::settings::Dialect;
+use super::{Deployed, Format, Unread};
+use crate::config::worker::properties_file::{self, Entry};
+
+pub(super) fn read(file: &str, bytes: &[u8]) -> Result<Deployed, Unread> {
+    // A byte is a letter, as in `Properties.load(InputStream)`.
+    let text: String = bytes.iter().map(|byte| char::from(*byte)).collect();
+    let entries =
+        properties_file::parse(&text).map_err(|malformed| Unread::found(malformed.to_string()))?;
+    let has = |name: &str| entries.iter().any(|entry| entry.name == name);
+    if has("offset.storage.file.filename") && !has("group.id") {
+        return Err(Unread::found("a standalone worker, which has no group"));
+    }
+    if has("clusters") && !has("group.id") {
+        let found =
+            "a dedicated MirrorMaker's file, which sets up a group for each pair of clusters";
+        return Err(Unread::found(found));
+    }
+    if !has("group.id") && !entries.iter().any(|entry| is_known(&entry.name)) {
+        return Err(Unread::found("no setting of a Connect worker"));
+    }
+    let mut settings = BTreeMap::new();
+    let mut notes = Vec::new();
+    if !has("config.storage.topic") {
+        let told = "no config.storage.topic in it: is this all that the worker is started with?";
+        notes.push(told.to_owned());
+    }
+    for entry in entries {
+        let line = entry.line;
+        let given = given(file, &entry);
+        if settings.insert(entry.name.clone(), given).is_some() {
+            let name = entry.name.escape_debug();
+            notes.push(format!("line {line}: {name} again; the last one holds"));
+        }
+    }
+    let worker = Worker {
+        name: file.to_owned(),
+        settings,
+        is_complete: true,
+        ..Worker::default()
+    };
+    Ok(Deployed {
+        file: file.to_owned(),
+        format: Format::Properties,
+        workers: vec![worker],
+        in_containers: false,
+        notes,
+    })
+}
+
+/// Whether some release's worker knows it.
+fn is_known(name: &str) -> bool {
+    tables().lifetime(Whose::Worker, name).is_some()
+}
+
+fn given(file: &str, entry: &Entry) -> Given {
+    let text = entry.value.expose();
+    Given {
+        text: if is_swallowed(entry) {
+            Err(Unknown::Swallowed)
+        } else {
+            Dialect::Kafka.text(text)
+        },
+        source: Source::File {
+            file: file.to_owned(),
+            line: Some(entry.line),
+        },
+    }
+}
+
+/// A backslash at the end of a line joins it with the next, and whatever secret stands there.
+fn is_swallowed(entry: &Entry) -> bool {
+    entry.is_continued && entry.value.expose().contains(['=', ':', ' ', '\t'])
+}

@@ -1,0 +1,185 @@
+//! Kubernetes: Strimzi's KafkaConnect, and workloads whose containers have variables of
+//! Connect, as `helm template` prints them.
+
+use evenkeel_core::checks::known::Worker;
+use evenkeel_core::checks::source::{Source, Value as Known};
+use serde_yaml::Value;
+
+use super::document::Reading;
+use super::lines::line_of;
+use super::settings::{Dialect, Settings, at, scalar, text};
+use super::variables::Image;
+
+/// What Kubernetes waits for a pod to end (`terminationGracePeriodSeconds`).
+const GRACE_MS: i64 = 30_000;
+
+/// Workloads, and where the pod stands in them.
+const WORKLOADS: [&str; 3] = ["Deployment", "StatefulSet", "DaemonSet"];
+
+/// What Strimzi calls these settings in `spec` itself.
+const STRIMZI: [(&str, &str); 5] = [
+    ("bootstrapServers", "bootstrap.servers"),
+    ("groupId", "group.id"),
+    ("configStorageTopic", "config.storage.topic"),
+    ("offsetStorageTopic", "offset.storage.topic"),
+    ("statusStorageTopic", "status.storage.topic"),
+];
+
+/// What Strimzi sets where nobody does, in its versions before `v1`.
+const STRIMZI_DEFAULTS: [(&str, &str); 4] = [
+    ("group.id", "connect-cluster"),
+    ("config.storage.topic", "connect-cluster-configs"),
+    ("offset.storage.topic", "connect-cluster-offsets"),
+    ("status.storage.topic", "connect-cluster-status"),
+];
+
+pub(super) fn read(reading: &mut Reading<'_>, value: &Value) {
+    let kind = text(value, "kind").unwrap_or_default();
+    let of_strimzi =
+        text(value, "apiVersion").is_some_and(|version| version.starts_with("kafka.strimzi.io/"));
+    let items = value.get("items").and_then(Value::as_sequence);
+    if let ("List", Some(items)) = (kind, items) {
+        items.iter().for_each(|item| read(reading, item));
+    } else if kind == "KafkaConnect" && of_strimzi {
+        read_connect(reading, value);
+    } else if WORKLOADS.contains(&kind) {
+        read_workload(reading, value);
+    } else {
+        let kind = kind.escape_debug();
+        let told = format!("a resource of kind {kind}: not read");
+        if !reading.deployed.notes.contains(&told) {
+            reading.deployed.notes.push(told);
+        }
+    }
+}
+
+fn read_connect(reading: &mut Reading<'_>, value: &Value) {
+    let spec = value.get("spec").unwrap_or(&Value::Null);
+    let name = name(value);
+    let mut settings = Settings::default();
+    for (key, setting) in STRIMZI {
+        if let Some(text) = text(spec, key) {
+            let line = line_of(reading.text, &["spec"], key);
+            settings.put(
+                setting,
+                Dialect::Kubernetes.text(text),
+                at(reading.file, line),
+            );
+        }
+    }
+    let config = spec.get("config").and_then(Value::as_mapping);
+    for (key, value) in config.into_iter().flatten() {
+        let Some(key) = key.as_str() else { continue };
+        let line = line_of(reading.text, &["spec", "config"], key);
+        match scalar(value, Dialect::Kubernetes) {
+            Some(text) => settings.put(key, text, at(reading.file, line)),
+            None => reading
+                .deployed
+                .notes
+                .push(format!("{}: not a text, not read", key.escape_debug())),
+        }
+    }
+    let is_v1 = text(value, "apiVersion") == Some("kafka.strimzi.io/v1");
+    if !is_v1 {
+        for (setting, value) in STRIMZI_DEFAULTS {
+            settings.put_default(setting, value, Source::Platform { name: "Strimzi" });
+        }
+    }
+    let release = text(spec, "version").and_then(|text| text.parse().ok());
+    let version_line = line_of(reading.text, &["spec"], "version");
+    let pod = spec
+        .get("template")
+        .and_then(|template| template.get("pod"));
+    let worker = Worker {
+        name: format!("{} ({name})", reading.file),
+        release: release.map(|release| Known::new(release, at(reading.file, version_line))),
+        settings: settings.map,
+        is_complete: true,
+        replicas: replicas(reading, spec),
+        deployment: Some(Known::new(
+            name,
+            at(reading.file, line_of(reading.text, &["metadata"], "name")),
+        )),
+        grace_ms: pod_grace(reading, pod, &["spec", "template", "pod"]),
+        ..Worker::default()
+    };
+    reading.deployed.workers.push(worker);
+}
+
+fn read_workload(reading: &mut Reading<'_>, value: &Value) {
+    let spec = value.get("spec").unwrap_or(&Value::Null);
+    let pod = spec
+        .get("template")
+        .and_then(|template| template.get("spec"));
+    let containers = pod.and_then(|pod| pod.get("containers"));
+    let containers = containers.and_then(Value::as_sequence);
+    for container in containers.into_iter().flatten() {
+        let image = Image::named(text(container, "image"));
+        let variables = container.get("env").and_then(Value::as_sequence);
+        let mut settings = Settings::default();
+        for variable in variables.into_iter().flatten() {
+            let Some(name) = text(variable, "name") else {
+                continue;
+            };
+            let Some(setting) = image.setting(name) else {
+                continue;
+            };
+            let parents = ["spec", "template", "spec", "containers", "env"];
+            let line = line_of(reading.text, &parents, name);
+            // Without a value it comes from a secret, a config map or the pod itself.
+            let value = variable.get("value").unwrap_or(&Value::Null);
+            if let Some(text) = scalar(value, Dialect::Kubernetes) {
+                settings.put(setting, text, at(reading.file, line));
+            }
+        }
+        if settings.map.is_empty() {
+            continue;
+        }
+        image.fill(&mut settings);
+        let name = name(value);
+        let has_others = container.get("envFrom").is_some();
+        if has_others {
+            reading.deployed.notes.push(format!(
+                "{name}: envFrom is not read; what it may set is not known"
+            ));
+        }
+        let worker = Worker {
+            name: format!("{} ({name})", reading.file),
+            settings: settings.map,
+            is_complete: !has_others,
+            replicas: replicas(reading, spec),
+            grace_ms: pod_grace(reading, pod, &["spec", "template", "spec"]),
+            ..Worker::default()
+        };
+        reading.deployed.workers.push(worker);
+    }
+}
+
+fn name(value: &Value) -> String {
+    let about = value.get("metadata").unwrap_or(&Value::Null);
+    let name = text(about, "name").unwrap_or("no name").escape_debug();
+    match text(about, "namespace") {
+        Some(namespace) => format!("{}/{name}", namespace.escape_debug()),
+        None => name.to_string(),
+    }
+}
+
+fn replicas(reading: &Reading<'_>, spec: &Value) -> Option<Known<i64>> {
+    let count = text(spec, "replicas")?.parse().ok()?;
+    let line = line_of(reading.text, &["spec"], "replicas");
+    Some(Known::new(count, at(reading.file, line)))
+}
+
+fn pod_grace(reading: &Reading<'_>, pod: Option<&Value>, parents: &[&str]) -> Option<Known<i64>> {
+    let leaf = "terminationGracePeriodSeconds";
+    let Some(seconds) = pod.and_then(|pod| text(pod, leaf)) else {
+        let name = "Kubernetes";
+        return Some(Known::new(GRACE_MS, Source::Platform { name }));
+    };
+    let seconds: i64 = seconds.parse().ok()?;
+    let line = line_of(reading.text, parents, leaf);
+    Some(Known::new(
+        seconds.checked_mul(1_000)?,
+        at(reading.file, line),
+    ))
+}

@@ -1,0 +1,95 @@
+//! `docs/checks.md`, from the table of checks.
+
+use evenkeel_core::checks::releases::tables;
+use evenkeel_core::checks::{self, Check, is_watched};
+
+const HEAD: &str = "\
+# Checks
+
+Written from the table in the code; do not edit (`cargo xtask docs`).
+
+Most rebalances that go wrong come from settings that each look right alone: each clock answers one question about patience, they
+stand in different files on different machines, and nothing holds them to each other. `evenkeel check FILE…` does. What files
+are read is in [check-formats.md](check-formats.md).
+
+- **error**: will break, or is broken. **warning**: breaks under load, or at the next failure. **info**: good to know.
+- Every value that is compared is shown with where it was read: file and line, a variable, a default. A default is that of the
+  release that `--kafka-release` or the file names, else of the newest known one; it counts only where all that is set is known.
+- A value that is missing leaves a check *undecided*, and the missing value is named. Nothing is guessed.
+- Values that no file holds (*watched* below) come from a running group. `evenkeel check` does not watch one yet, so checks that
+  need them are undecided; those that need the consumer groups of sinks wait for the agent to read those groups.
+- Passwords are never shown; of a value that Kafka refuses, and of a setting that is not known, only the name is.
+
+Exit codes: 0; 1 where something of `--fail-on` severity was found; 64 a wrong command line; 78 a file that cannot be read.
+";
+
+/// The document.
+#[must_use]
+pub fn markdown() -> String {
+    let mut out = String::from(HEAD);
+    out.push_str(&format!(
+        "\nSettings, defaults and bounds come from the jars of Kafka {}.\n",
+        releases()
+    ));
+    out.push_str("\n| check | severity | fires when |\n| --- | --- | --- |\n");
+    for check in sorted() {
+        out.push_str(&format!(
+            "| [{id}](#{id}) | {} | {} |\n",
+            check.severity.word(),
+            check.title,
+            id = check.id
+        ));
+    }
+    let mut harm = None;
+    for check in sorted() {
+        if harm != Some(check.harm) {
+            harm = Some(check.harm);
+            out.push_str(&format!("\n## {}\n", check.harm.headline()));
+        }
+        section(&mut out, check);
+    }
+    out
+}
+
+/// By what becomes of it, then the worst first.
+fn sorted() -> Vec<&'static Check> {
+    let mut all: Vec<_> = checks::all().collect();
+    all.sort_by_key(|check| (check.harm, check.severity));
+    all
+}
+
+fn section(out: &mut String, check: &Check) {
+    let inputs = check.inputs.iter().map(|input| {
+        let is_setting = input.contains('.') && !input.contains(' ');
+        match (is_setting, is_watched(input)) {
+            (true, false) => format!("`{input}`"),
+            (true, true) => format!("`{input}` (watched)"),
+            (false, true) => format!("{input} (watched)"),
+            (false, false) => (*input).to_owned(),
+        }
+    });
+    let inputs: Vec<String> = inputs.collect();
+    out.push_str(&format!(
+        "\n### {}\n\n{}: {}.\n\n{}\n\n{}\n\nCompares: {}.\n",
+        check.id,
+        capitalised(check.severity.word()),
+        check.title,
+        check.consequence,
+        check.advice,
+        inputs.join(", ")
+    ));
+}
+
+fn capitalised(word: &str) -> String {
+    let mut letters = word.chars();
+    let first = letters.next().map(|letter| letter.to_ascii_uppercase());
+    first.into_iter().chain(letters).collect()
+}
+
+fn releases() -> String {
+    let releases: Vec<String> = tables().releases.iter().map(ToString::to_string).collect();
+    match releases.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        _ => releases.concat(),
+    }
+}

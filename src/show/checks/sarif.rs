@@ -1,0 +1,79 @@
+//! Findings as SARIF 2.1.0, which code scanning takes.
+
+use evenkeel_core::checks::{self, Check, Finding, Severity};
+use serde_json::{Value, json};
+
+use super::{Report, fired, line, places, uri};
+
+/// The whole report; what passed or is undecided is no result.
+#[must_use]
+pub fn sarif(report: &Report) -> String {
+    let rules: Vec<Value> = checks::all().map(rule).collect();
+    let results: Vec<Value> = fired(report)
+        .map(|finding| result(report, finding))
+        .collect();
+    let document = json!({
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{
+            "tool": { "driver": {
+                "name": "evenkeel",
+                "version": env!("CARGO_PKG_VERSION"),
+                "rules": rules,
+            } },
+            "results": results,
+        }],
+    });
+    format!("{document:#}\n")
+}
+
+fn level(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Info => "note",
+    }
+}
+
+fn rule(check: &Check) -> Value {
+    json!({
+        "id": check.id,
+        "shortDescription": { "text": check.title.replace('`', "") },
+        "fullDescription": { "text": check.consequence },
+        "help": { "text": check.advice },
+        "defaultConfiguration": { "level": level(check.severity) },
+    })
+}
+
+fn result(report: &Report, finding: &Finding) -> Value {
+    let check = finding.check;
+    let index = checks::all().position(|other| other.id == check.id);
+    let places = places(report, finding).into_iter();
+    let mut places = places.map(|(file, line)| location(file, line));
+    let mut result = json!({
+        "ruleId": check.id,
+        "ruleIndex": index,
+        "level": level(check.severity),
+        "message": { "text": line(finding) },
+    });
+    result["locations"] = places.next().into_iter().collect();
+    let related: Vec<Value> = places
+        .enumerate()
+        .map(|(id, mut place)| {
+            place["id"] = json!(id + 1);
+            place
+        })
+        .collect();
+    if !related.is_empty() {
+        result["relatedLocations"] = json!(related);
+    }
+    result
+}
+
+fn location(file: &str, line: Option<usize>) -> Value {
+    let mut place = json!({ "artifactLocation": { "uri": uri(file) } });
+    if let Some(line) = line {
+        place["region"] = json!({ "startLine": line });
+    }
+    json!({ "physicalLocation": place })
+}
