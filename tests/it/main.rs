@@ -10,5 +10,6 @@ mod incidents;
 mod late;
 mod live;
 mod masked;
+mod moves;
 mod polled;
 mod replays;

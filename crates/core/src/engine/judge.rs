@@ -21,6 +21,7 @@ use crate::story::downtime::Downtimes;
 use crate::story::episodes::{Closed, Episodes, LostNow, PhaseSeen, Shown};
 use crate::story::habits::Habits;
 use crate::story::losses::{Losses, Took};
+use crate::story::needs::Needs;
 use crate::story::pattern::Patterns;
 use crate::story::rounds::Due;
 use crate::story::sign;
@@ -41,6 +42,7 @@ pub(super) struct Story {
     pub(super) losses: Losses,
     pub(super) episodes: Episodes,
     pub(super) downtimes: Downtimes,
+    pub(super) needs: Needs,
     pub(super) patterns: Patterns,
     pub(super) habits: Habits,
     /// What members took, until the step of that record is judged.
@@ -76,6 +78,7 @@ impl State {
         self.story.losses.clear();
         self.story.episodes.clear();
         self.story.downtimes.clear();
+        self.story.needs.clear();
         self.story.patterns.clear();
         self.story.habits.clear();
     }
@@ -161,6 +164,7 @@ impl State {
         let ended = story.losses.ended(&turn);
         let lost = story.losses.judge(&turn);
         let costs = story.downtimes.judge(&turn);
+        let moved = story.needs.judge(&turn, &moves, &story.departures);
         let causes = causes::causes(&turn, &moves, &story.departures);
         story.patterns.judge(&turn, &causes);
         story.habits.judge(&turn, &moves, &story.departures);
@@ -191,6 +195,7 @@ impl State {
         self.count_dropped(&dropped, step.live);
         self.count_given_up(step, &applied);
         self.count_costs(&costs);
+        self.count_moves(&moved);
         for departed in &moves.changed {
             self.story.episodes.settle_departure(departed);
             self.story.patterns.departed(departed);
@@ -287,8 +292,10 @@ impl State {
                 .story
                 .losses
                 .took(&took, &self.story.departures, |rule| switches.on(rule));
+            let moved = self.story.needs.took(&took, switches);
             self.story.episodes.ended(&ended);
             self.count_ended(&ended, took.live);
+            self.count_moves(&moved);
         }
     }
 
@@ -300,6 +307,8 @@ impl State {
             self.story.episodes.ended(&gone.ended);
             self.count_ended(&gone.ended, self.is_watched(Some(gone.deleted)));
         }
+        let moved = self.story.needs.expire(until, self.story.switches);
+        self.count_moves(&moved);
         let losses = &self.story.losses;
         let settled = self
             .story

@@ -24,6 +24,7 @@ mod habits;
 mod laws;
 mod layout;
 mod losses;
+mod needs;
 mod patterns;
 mod polls;
 mod rounds;

@@ -18,6 +18,7 @@ fn scenarios() -> Vec<String> {
         include_str!("episodes.rs"),
         include_str!("subtle.rs"),
         include_str!("downtime.rs"),
+        include_str!("needs.rs"),
         include_str!("balance.rs"),
         include_str!("patterns.rs"),
         include_str!("habits.rs"),
