@@ -18,6 +18,7 @@ mod cases_why;
 mod causes;
 mod departures;
 mod downtime;
+mod downtime_odd;
 mod dsl;
 mod episodes;
 mod habits;

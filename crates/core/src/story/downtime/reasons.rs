@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Cost, Costs, Downtimes, Line, Over, Stretch, Wrote};
 use crate::answers::{DownReason, TasksRoot};
-use crate::facts::ids::{Kind, Protocol, WorkItem};
+use crate::facts::ids::{CONNECTOR_TASK, Kind, Protocol, WorkItem};
 use crate::facts::observation::Member;
 use crate::facts::sets;
 use crate::facts::time::EventTime;
@@ -21,13 +21,8 @@ impl Downtimes {
         let mut costs = Costs::new();
         for (place, old) in turn.leavers() {
             if turn.on(StoryRule::Downtime(2)) {
-                self.gone(
-                    turn,
-                    old,
-                    &turn.held(place, old),
-                    DownReason::Lost,
-                    &mut costs,
-                );
+                let items = self.run_by(turn, place, old);
+                self.gone(turn, old, &items, DownReason::Lost, &mut costs);
             }
         }
         for (place, old) in turn.before().iter().enumerate() {
@@ -55,7 +50,52 @@ impl Downtimes {
         self.judged = newest.map(|now| (now.generation, now.protocol == Some(Protocol::Eager)));
         self.explain_pending(turn, &mut costs);
         self.explain_over(turn, &mut costs);
+        if turn.on(StoryRule::Downtime(10)) {
+            self.end_removed(turn, &mut costs);
+        }
         costs
+    }
+
+    /// Nobody misses what is not configured any more.
+    fn end_removed(&mut self, turn: &Turn<'_>, costs: &mut Costs) {
+        for change in turn.changes() {
+            let from = match change.what {
+                What::Deleted => CONNECTOR_TASK,
+                What::Committed { tasks, .. } => tasks,
+                What::Created => continue,
+            };
+            let connector = change.connector;
+            let items = WorkItem {
+                connector,
+                task: from,
+            }..=WorkItem {
+                connector,
+                task: i32::MAX,
+            };
+            for (item, line) in self.lines.range_mut(items) {
+                if let Line::Down(Stretch {
+                    since,
+                    reason: Some(reason),
+                    ..
+                }) = line
+                {
+                    let ms = turn.step.recorded.since_ms(*since).max(0);
+                    costs.push((Cost::Ended(*item, *reason, ms), turn.step.live));
+                    *line = Line::Off;
+                }
+            }
+        }
+    }
+
+    /// What a member ran, by its own words; where several write under one name, what it had.
+    fn run_by(&self, turn: &Turn<'_>, place: usize, member: &Member) -> Vec<WorkItem> {
+        let before = turn.step.before.as_deref();
+        if before.is_some_and(|before| before.shares_worker(&member.worker)) {
+            return turn.held(place, member);
+        }
+        let runs = |line: &Line| matches!(line, Line::Up(up) if up.worker == member.worker);
+        let lines = self.lines.iter().filter(|(_, line)| runs(line));
+        lines.map(|(item, _)| *item).collect()
     }
 
     /// Their owner is gone, or lost its coordinator, and wrote no stop.
@@ -98,7 +138,7 @@ impl Downtimes {
                 continue;
             };
             stretch.reason = Some(reason);
-            costs.push((Cost::Interrupted(item, reason), stretch.stop.live));
+            costs.push((Cost::Interrupted(item, reason), stretch.stop.stamp.live));
             self.pending.remove(&item);
             if reason.is_wanted() {
                 self.lines.insert(item, Line::Off);
@@ -128,7 +168,7 @@ impl Over {
         let missed = matches!(found, Some(DownReason::Lost | DownReason::Dropped));
         let since = self
             .since
-            .or_else(|| missed.then(|| turn.step.join_ended.min(self.start.at)));
+            .or_else(|| missed.then(|| turn.step.join_ended.min(self.start.stamp.at)));
         let before = turn.step.before.as_deref();
         let eager = before.and_then(|before| before.protocol) == Some(Protocol::Eager);
         self.settle_unless_orphan(found, since, eager, costs);
@@ -155,13 +195,18 @@ impl Over {
     }
 }
 
-/// Whether a status was written before the step's record was taken up.
+/// Whether a status was written before its worker could act on the step's record: by the number
+/// that it had completed, whatever any clock says; in another life of the group by time, as far
+/// as its worker's clock is known.
 fn is_before(turn: &Turn<'_>, wrote: &Wrote) -> bool {
-    let by_number = match turn.step.now.as_deref() {
+    match turn.step.now.as_deref() {
         Some(now) if turn.step.continues => wrote.generation < now.generation,
-        _ => true,
-    };
-    by_number && wrote.at <= turn.step.recorded.plus_ms(TIMER_SLACK_MS)
+        _ => {
+            let ahead_ms = turn.skews.of(&wrote.worker).most_ms;
+            let latest = turn.step.recorded.plus_ms(TIMER_SLACK_MS);
+            ahead_ms.is_none_or(|ms| wrote.stamp.written.minus_ms(ms) <= latest)
+        }
+    }
 }
 
 /// Why work stopped that a worker wrote the stop of before this record.

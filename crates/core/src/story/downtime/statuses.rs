@@ -20,13 +20,13 @@ impl Downtimes {
         costs: &mut Costs,
     ) {
         match line {
-            Line::Up(up) if up.worker != now.worker => {
-                handed_over(item, false, now, switches, costs);
+            // A worker says so once a start: it was started again, or its process was.
+            Line::Up(up) if up.worker != now.worker || up.generation != now.generation => {
+                if up.worker != now.worker {
+                    handed_over(item, false, now, switches, costs);
+                }
                 // That it stopped is seen only now.
-                let stop = Wrote {
-                    live: now.live,
-                    ..up
-                };
+                let stop = up.seen(now.stamp.live);
                 self.is_over(item, None, stop, now.clone(), costs);
             }
             Line::Down(stretch) => {
@@ -43,8 +43,8 @@ impl Downtimes {
     fn ends(&mut self, item: WorkItem, stretch: Stretch, now: &Wrote, costs: &mut Costs) {
         match stretch.reason {
             Some(reason) if !reason.is_wanted() => {
-                let ms = now.at.since_ms(stretch.since).max(0);
-                costs.push((Cost::Ended(item, reason, ms), now.live));
+                let ms = now.stamp.at.since_ms(stretch.since).max(0);
+                costs.push((Cost::Ended(item, reason, ms), now.stamp.live));
             }
             Some(_) => {}
             None => self.is_over(item, Some(stretch.since), stretch.stop, now.clone(), costs),
@@ -64,7 +64,6 @@ impl Downtimes {
             since,
             stop,
             start,
-            arrived: self.now,
         };
         // Had the round that led to the start a reason to tell, it would have told it by now.
         if let Some((judged, eager)) = self.judged
@@ -90,7 +89,7 @@ impl Downtimes {
     ) -> Line {
         let failed = |now: Wrote| {
             Line::Down(Stretch {
-                since: now.at,
+                since: now.stamp.at,
                 stop: now,
                 written: true,
                 reason: Some(DownReason::Failed),
@@ -105,7 +104,7 @@ impl Downtimes {
                 })
             }
             Line::Up(up) if up.worker == now.worker => {
-                costs.push((Cost::Interrupted(item, DownReason::Failed), now.live));
+                costs.push((Cost::Interrupted(item, DownReason::Failed), now.stamp.live));
                 failed(now)
             }
             line => {
@@ -123,26 +122,40 @@ impl Downtimes {
         costs: &mut Costs,
     ) -> Line {
         match line {
-            Line::Up(up) if up.worker == now.worker => {
-                let told = self.revoked.get(&item);
-                let told = told.filter(|(worker, _)| *worker == now.worker);
-                let reason = told.map(|(_, reason)| *reason);
-                if let Some(reason) = reason {
-                    costs.push((Cost::Interrupted(item, reason), now.live));
-                    if reason.is_wanted() {
-                        return Line::Off;
-                    }
-                }
-                Line::Down(Stretch {
-                    since: now.at,
-                    stop: now,
-                    written: true,
-                    reason,
-                })
-            }
+            Line::Up(up) if up.worker == now.worker => self.down(item, now.stamp.at, now, costs),
+            // Who was missed before it had stopped says at last that it did.
+            Line::Down(stretch) if stretch.stop.worker == now.worker => Line::Down(Stretch {
+                written: true,
+                ..stretch
+            }),
             // Of who runs it no more, or of what is down already, nothing new.
             line => line,
         }
+    }
+
+    /// It runs no more: for what its worker was told, or for a reason that a step will say.
+    pub(super) fn down(
+        &self,
+        item: WorkItem,
+        since: EventTime,
+        stop: Wrote,
+        costs: &mut Costs,
+    ) -> Line {
+        let told = self.revoked.get(&item);
+        let told = told.filter(|(worker, _)| *worker == stop.worker);
+        let reason = told.map(|(_, reason)| *reason);
+        if let Some(reason) = reason {
+            costs.push((Cost::Interrupted(item, reason), stop.stamp.live));
+            if reason.is_wanted() {
+                return Line::Off;
+            }
+        }
+        Line::Down(Stretch {
+            since,
+            stop,
+            written: true,
+            reason,
+        })
     }
 
     /// It does not run because somebody wants that.
@@ -156,7 +169,7 @@ impl Downtimes {
     ) -> Line {
         match line {
             Line::Up(up) if up.worker == now.worker => {
-                costs.push((Cost::Interrupted(item, reason), now.live));
+                costs.push((Cost::Interrupted(item, reason), now.stamp.live));
             }
             Line::Down(stretch) => self.ends(item, stretch, now, costs),
             Line::Up(_) | Line::Off => {}
@@ -172,7 +185,7 @@ fn handed_over(item: WorkItem, clean: bool, now: &Wrote, switches: Switches, cos
         (HandoverHow::Unclean, StoryRule::Downtime(9))
     };
     if switches.on(rule) {
-        costs.push((Cost::HandedOver(item, how), now.live));
+        costs.push((Cost::HandedOver(item, how), now.stamp.live));
     }
 }
 
@@ -185,9 +198,12 @@ pub(super) fn restarting(
 ) -> Line {
     match line {
         Line::Up(up) if up.worker == now.worker && switches.on(StoryRule::Downtime(7)) => {
-            costs.push((Cost::Interrupted(item, DownReason::Restarted), now.live));
+            costs.push((
+                Cost::Interrupted(item, DownReason::Restarted),
+                now.stamp.live,
+            ));
             Line::Down(Stretch {
-                since: now.at,
+                since: now.stamp.at,
                 stop: now,
                 written: true,
                 reason: Some(DownReason::Restarted),
