@@ -41,6 +41,9 @@ pub struct Needs {
     gone: BTreeMap<u64, Gone>,
     /// Members that were gone for a short time and have not had their share since.
     filling: BTreeSet<Arc<str>>,
+    /// Workers that several members of the newest records advertise: of those members are
+    /// told by their ids.
+    shared: BTreeSet<Arc<str>>,
 }
 
 /// Who is proven to have had it last.
@@ -88,6 +91,11 @@ pub struct Moved {
 impl Needs {
     /// Takes a step: who left, who came, and what was taken from whom.
     pub fn judge(&mut self, turn: &Turn<'_>, moves: &Moves, departures: &Departures) -> Vec<Moved> {
+        let records = [turn.step.before.as_deref(), turn.step.now.as_deref()];
+        let shared = records.into_iter().flatten();
+        self.shared = shared
+            .flat_map(|record| record.shared.iter().cloned())
+            .collect();
         self.have_their_share(turn);
         for ((place, old), key) in turn.leavers().zip(&moves.left) {
             self.left(turn, place, old, *key);
@@ -113,7 +121,7 @@ impl Needs {
             let Some(before) = self.put(*item, now) else {
                 continue;
             };
-            if before.is(&took.member) || !took.live {
+            if self.is_same(&before, &took.member) || !took.live {
                 continue;
             }
             let kind = item.kind();
@@ -180,6 +188,12 @@ impl Needs {
             Left::Taken { even: true } if on(4) => Some(MoveNeed::Required),
             Left::Taken { .. } | Left::Not => on(5).then_some(MoveNeed::Extra),
         }
+    }
+
+    /// Whether an owner is a member, or its process before.
+    fn is_same(&self, owner: &Owner, member: &Member) -> bool {
+        let by_name = owner.worker == member.worker && !self.shared.contains(&member.worker);
+        owner.member == member.id || by_name
     }
 
     fn put(&mut self, item: WorkItem, owner: Owner) -> Option<Owner> {
@@ -294,11 +308,6 @@ impl Owner {
             member: Arc::clone(&member.id),
             left: Left::Not,
         }
-    }
-
-    /// Whether this is the member, or its process before.
-    fn is(&self, member: &Member) -> bool {
-        self.member == member.id || self.worker == member.worker
     }
 }
 

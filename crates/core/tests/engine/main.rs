@@ -7,6 +7,7 @@ mod barrier;
 mod beginnings;
 mod cases;
 mod cases_config;
+mod cases_costs;
 mod cases_groups;
 mod cases_hidden;
 mod cases_left;

@@ -131,7 +131,7 @@ impl Needs {
         for member in &now.members {
             for item in &member.told {
                 loads.iter_mut().for_each(|loads| loads.is_dealt(*item));
-                let Some(owner) = self.owners.get_mut(item) else {
+                let Some(owner) = self.owners.get(item) else {
                     continue;
                 };
                 let at = now.members.binary_search_by(|m| m.id.cmp(&owner.member));
@@ -139,8 +139,11 @@ impl Needs {
                     continue;
                 };
                 loads.iter_mut().for_each(|loads| loads.has(at, *item));
-                if owner.is(member) {
-                    owner.left = stays(owner.left);
+                if self.is_same(owner, member) {
+                    let left = stays(owner.left);
+                    self.owners
+                        .entry(*item)
+                        .and_modify(|owner| owner.left = left);
                 } else if self.filling.contains(&member.id) {
                     back.push(*item);
                 } else {
