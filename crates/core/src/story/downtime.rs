@@ -45,6 +45,9 @@ pub struct Downtimes {
     /// What the newest record that was judged told whom to stop, and why.
     #[serde(with = "crate::facts::pairs")]
     revoked: BTreeMap<WorkItem, (Arc<str>, DownReason)>,
+    /// What the config topic said of work that ran, between that record and the one before.
+    #[serde(with = "crate::facts::pairs")]
+    changed: BTreeMap<WorkItem, DownReason>,
     /// The number of that record, and whether its group was eager.
     judged: Option<(i32, bool)>,
     /// When connectors were last configured anew.
@@ -90,8 +93,8 @@ struct Stretch {
     since: EventTime,
     /// The stop; or, of who wrote none, the last that it wrote.
     stop: Wrote,
-    /// Whether the stop was written.
-    written: bool,
+    /// Where no stop was written: the generation that missed who ran it.
+    missed_in: Option<i32>,
     reason: Option<DownReason>,
 }
 

@@ -52,6 +52,24 @@ fn a_stop_of_who_was_missed() {
     );
 }
 
+/// Not so where another process of that worker, which never ran it, says that it stopped.
+#[test]
+fn a_stop_of_who_came_after() {
+    on_two(
+        "20.0 group 2 sessioned a off=3 delay=30000 | a: claim=foo
+         20.1 ends
+         30.0 group 3 sessioned a off=3 | a: claim=foo | b#2: claim=none add=foo-0
+         30.2 status foo-0 UNASSIGNED b 3
+         30.5 group 4 sessioned a off=3 | a: claim=foo add=foo-0
+         30.9 status foo-0 RUNNING a 4
+         31.0 ends
+         31.0 costs",
+        "interrupted task lost 1
+         handed over task unclean 1
+         foo was down lost for 10.9",
+    );
+}
+
 /// A task that was revoked is removed before its worker has stopped it: its status is deleted,
 /// and nothing else is written.
 #[test]
@@ -84,5 +102,20 @@ fn lost_work_that_is_removed() {
         "interrupted connector deleted 1
          interrupted task lost 1
          foo was down lost for 10.3",
+    );
+}
+
+/// A task whose stop was given up is started anew where it was, and says so once its round was
+/// judged: that round's reason is remembered.
+#[test]
+fn a_stop_that_was_given_up_for_tasks_written_anew() {
+    on_one(
+        "9.0 config tasks foo 1
+         14.1 group 2 sessioned a off=5 | a: claim=foo,foo-0
+         14.2 ends
+         14.9 status foo-0 RUNNING a 2
+         15.0 ends
+         15.0 costs",
+        "interrupted task reconfigured 1",
     );
 }

@@ -165,7 +165,9 @@ fn classes(truth: &Truth, run: &TrueRun, next: Option<&TrueRun>) -> Vec<Class> {
         near && member.is_some_and(|member| member.revoked.contains(&run.item))
     });
     let moved = next.is_some_and(|next| next.worker != run.worker);
-    if revoked || moved && classes.contains(&Class::Again) {
+    // In the eager protocol nobody can tell a restart from the stop before a member joins.
+    let eager = after.is_some_and(|round| round.version == 0);
+    if revoked || (moved || eager) && classes.contains(&Class::Again) {
         classes.push(Class::Handover);
     }
     let drops = truth.drops.iter();

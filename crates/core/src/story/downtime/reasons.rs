@@ -1,10 +1,12 @@
 //! What a step says of work that stopped before it: why.
 
+use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use super::{Cost, Costs, Downtimes, Line, Over, Stretch, Wrote};
 use crate::answers::{DownReason, TasksRoot};
-use crate::facts::ids::{CONNECTOR_TASK, Kind, Protocol, WorkItem};
+use crate::facts::ids::{CONNECTOR_TASK, ConnectorId, Kind, Protocol, WorkItem};
 use crate::facts::observation::Member;
 use crate::facts::sets;
 use crate::facts::time::EventTime;
@@ -46,6 +48,13 @@ impl Downtimes {
             items.filter_map(move |item| Some((*item, (Arc::clone(&member.worker), why(item)?))))
         });
         self.revoked = told.collect();
+        let changed = turn.changes().map(|change| change.connector);
+        let changed: BTreeSet<ConnectorId> = changed.collect();
+        let ran = changed.into_iter().flat_map(|connector| {
+            let lines = self.lines.range(from_task(connector, CONNECTOR_TASK));
+            lines.filter_map(|(item, _)| Some((*item, by_config(turn, *item)?)))
+        });
+        self.changed = ran.collect();
         let newest = turn.step.now.as_deref();
         self.judged = newest.map(|now| (now.generation, now.protocol == Some(Protocol::Eager)));
         self.explain_pending(turn, &mut costs);
@@ -64,14 +73,7 @@ impl Downtimes {
                 What::Committed { tasks, .. } => tasks,
                 What::Created => continue,
             };
-            let connector = change.connector;
-            let items = WorkItem {
-                connector,
-                task: from,
-            }..=WorkItem {
-                connector,
-                task: i32::MAX,
-            };
+            let items = from_task(change.connector, from);
             for (item, line) in self.lines.range_mut(items) {
                 if let Line::Down(Stretch {
                     since,
@@ -117,7 +119,7 @@ impl Downtimes {
             let stretch = Stretch {
                 since: turn.step.join_ended,
                 stop: up.clone(),
-                written: false,
+                missed_in: Some(turn.generation()),
                 reason: Some(reason),
             };
             costs.push((Cost::Interrupted(*item, reason), turn.step.live));
@@ -193,6 +195,15 @@ impl Over {
         });
         self.settle(reason, since, costs);
     }
+}
+
+/// Work of a connector from a task on; the connector itself comes first.
+fn from_task(connector: ConnectorId, task: i32) -> RangeInclusive<WorkItem> {
+    let last = WorkItem {
+        connector,
+        task: i32::MAX,
+    };
+    WorkItem { connector, task }..=last
 }
 
 /// Whether a status was written before its worker could act on the step's record: by the number

@@ -31,7 +31,7 @@ impl Downtimes {
             }
             Line::Down(stretch) => {
                 if stretch.stop.worker != now.worker {
-                    handed_over(item, stretch.written, now, switches, costs);
+                    handed_over(item, stretch.missed_in.is_none(), now, switches, costs);
                 }
                 self.ends(item, stretch, now, costs);
             }
@@ -65,12 +65,16 @@ impl Downtimes {
             stop,
             start,
         };
-        // Had the round that led to the start a reason to tell, it would have told it by now.
+        // The round that led to the start told its reasons before this was seen.
         if let Some((judged, eager)) = self.judged
             && !over.is_without_a_round()
             && over.start.generation <= judged
         {
-            return over.settle_unless_orphan(None, over.since, eager, costs);
+            let told = self.revoked.get(&item);
+            let told = told.filter(|(worker, _)| *worker == over.stop.worker);
+            let told = told.map(|(_, reason)| *reason);
+            let found = told.or_else(|| self.changed.get(&item).copied());
+            return over.settle_unless_orphan(found, over.since, eager, costs);
         }
         self.over.push(over);
         if self.over.len() > STRETCHES_OVER_MAX {
@@ -91,7 +95,7 @@ impl Downtimes {
             Line::Down(Stretch {
                 since: now.stamp.at,
                 stop: now,
-                written: true,
+                missed_in: None,
                 reason: Some(DownReason::Failed),
             })
         };
@@ -99,7 +103,7 @@ impl Downtimes {
             Line::Down(stretch) if stretch.reason == Some(DownReason::Failed) => {
                 Line::Down(Stretch {
                     stop: now,
-                    written: true,
+                    missed_in: None,
                     ..stretch
                 })
             }
@@ -123,11 +127,17 @@ impl Downtimes {
     ) -> Line {
         match line {
             Line::Up(up) if up.worker == now.worker => self.down(item, now.stamp.at, now, costs),
-            // Who was missed before it had stopped says at last that it did.
-            Line::Down(stretch) if stretch.stop.worker == now.worker => Line::Down(Stretch {
-                written: true,
-                ..stretch
-            }),
+            // Who was missed before it had stopped says at last that it did; not who came in its
+            // place.
+            Line::Down(stretch)
+                if stretch.stop.worker == now.worker
+                    && stretch.missed_in.is_some_and(|by| now.generation < by) =>
+            {
+                Line::Down(Stretch {
+                    missed_in: None,
+                    ..stretch
+                })
+            }
             // Of who runs it no more, or of what is down already, nothing new.
             line => line,
         }
@@ -153,7 +163,7 @@ impl Downtimes {
         Line::Down(Stretch {
             since,
             stop,
-            written: true,
+            missed_in: None,
             reason,
         })
     }
@@ -205,7 +215,7 @@ pub(super) fn restarting(
             Line::Down(Stretch {
                 since: now.stamp.at,
                 stop: now,
-                written: true,
+                missed_in: None,
                 reason: Some(DownReason::Restarted),
             })
         }
