@@ -209,6 +209,9 @@ impl Needs {
         let Some(before) = turn.step.before.as_deref() else {
             return;
         };
+        if self.filling.is_empty() {
+            return;
+        }
         let rests = before.delay_ms == 0 && before.members.iter().all(|m| m.revoked.is_empty());
         if rests && turn.outcome == Some(Outcome::Completed) {
             let has = |member: &Arc<Member>| !member.told.is_empty();

@@ -1,7 +1,6 @@
 //! What a record takes from workers that are there, and how much of that makes the split even.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use super::{Left, Needs, Owner};
 use crate::facts::ids::{Kind, Protocol, WorkItem};
@@ -17,6 +16,17 @@ struct Loads {
     kind: Kind,
     loads: Vec<u64>,
     items: u64,
+}
+
+/// What a record tells members to stop, of what they claim.
+#[derive(Default)]
+struct Revoked {
+    /// What one claims.
+    once: Vec<WorkItem>,
+    /// What several claim is taken from all of them: nobody has too much for that.
+    twice: Vec<WorkItem>,
+    /// All that is still configured, claimed or not.
+    configured: Vec<WorkItem>,
 }
 
 // === impl Needs ===
@@ -37,9 +47,42 @@ impl Needs {
     /// The incremental assignor says what it takes, from those who claim it; and takes for
     /// new what members dropped.
     fn revoked(&mut self, turn: &Turn<'_>, now: &GroupSnapshot) {
-        let mut revoked: BTreeMap<WorkItem, Vec<usize>> = BTreeMap::new();
-        let mut all: Vec<WorkItem> = Vec::new();
+        let revokes = now.members.iter().any(|member| !member.revoked.is_empty());
+        let mut before = turn.before().iter().enumerate();
+        if !revokes && !before.any(|(place, old)| turn.dropped(place, old)) {
+            return;
+        }
         let mut loads = Kind::ALL.map(|kind| Loads::new(kind, now));
+        let mut all: Vec<WorkItem> = Vec::new();
+        for (place, member) in now.members.iter().enumerate() {
+            for item in member.claimed() {
+                loads.iter_mut().for_each(|loads| loads.has(place, *item));
+            }
+            all.extend(&member.told);
+        }
+        let mut taken = self.by_the_leader(turn, now, &mut loads);
+        let dropped = self.by_themselves(turn, now, &mut loads);
+        all.extend(&taken.configured);
+        all.extend(&dropped);
+        all.sort_unstable();
+        all.dedup();
+        for loads in &mut loads {
+            let of_kind = all.iter().filter(|item| item.kind() == loads.kind);
+            loads.items = u64::try_from(of_kind.count()).unwrap_or(u64::MAX);
+        }
+        taken.once.append(&mut taken.twice);
+        taken.once.extend(dropped);
+        self.mark(&taken.once, &loads);
+    }
+
+    /// What the record tells members to stop.
+    fn by_the_leader(
+        &mut self,
+        turn: &Turn<'_>,
+        now: &GroupSnapshot,
+        loads: &mut [Loads],
+    ) -> Revoked {
+        let mut revoked: BTreeMap<WorkItem, Vec<usize>> = BTreeMap::new();
         for (place, member) in now.members.iter().enumerate() {
             for item in &member.revoked {
                 // The assignor may revoke what it was about to hand out.
@@ -49,69 +92,54 @@ impl Needs {
                 }
             }
         }
-        let mut taken: Vec<WorkItem> = Vec::new();
-        for (place, old) in turn.before().iter().enumerate() {
-            let at = now.members.binary_search_by(|m| m.id.cmp(&old.id));
-            let Some(at) = at.ok().filter(|_| turn.dropped(place, old)) else {
-                continue;
-            };
-            let held = turn.held(place, old);
-            for item in &held {
-                self.note(*item, old, now);
-                loads.iter_mut().for_each(|loads| loads.has(at, *item));
-            }
-            taken.extend(&held);
-            all.extend(held);
-        }
-        if revoked.is_empty() && taken.is_empty() {
-            return;
-        }
-        for (place, member) in now.members.iter().enumerate() {
-            for item in member.claimed() {
-                loads.iter_mut().for_each(|loads| loads.has(place, *item));
-            }
-            all.extend(&member.told);
-        }
-        // What several claim is taken from all of them: nobody has too much for that.
-        let mut twice: Vec<WorkItem> = Vec::new();
-        let mut once: Vec<WorkItem> = Vec::new();
+        let mut taken = Revoked::default();
         for (item, places) in revoked {
             let configured = losses::is_configured(turn, item);
             let owners = places.iter().filter_map(|place| now.members.get(*place));
             for owner in owners {
                 self.note(item, owner, now);
             }
-            let owner = self
-                .owners
-                .get(&item)
-                .map(|owner| Arc::clone(&owner.member));
-            let not_its = |place: &&usize| {
-                let member = now.members.get(**place);
-                !configured || member.map(|member| &member.id) != owner.as_ref()
-            };
-            for place in places.iter().filter(not_its) {
-                loads
-                    .iter_mut()
-                    .for_each(|loads| loads.has_not(*place, item));
+            let owner = self.owners.get(&item).map(|owner| &owner.member);
+            for place in &places {
+                let member = now.members.get(*place).map(|member| &member.id);
+                if !configured || member != owner {
+                    loads
+                        .iter_mut()
+                        .for_each(|loads| loads.has_not(*place, item));
+                }
             }
             if configured {
-                all.push(item);
+                taken.configured.push(item);
                 match places.len() {
                     0 => {}
-                    1 => once.push(item),
-                    _ => twice.push(item),
+                    1 => taken.once.push(item),
+                    _ => taken.twice.push(item),
                 }
             }
         }
-        all.sort_unstable();
-        all.dedup();
-        for loads in &mut loads {
-            let of_kind = all.iter().filter(|item| item.kind() == loads.kind);
-            loads.items = u64::try_from(of_kind.count()).unwrap_or(u64::MAX);
+        taken
+    }
+
+    /// What members that are there gave up because they lost their coordinator.
+    fn by_themselves(
+        &mut self,
+        turn: &Turn<'_>,
+        now: &GroupSnapshot,
+        loads: &mut [Loads],
+    ) -> Vec<WorkItem> {
+        let mut dropped = Vec::new();
+        for (place, old) in turn.before().iter().enumerate() {
+            let at = now.members.binary_search_by(|m| m.id.cmp(&old.id));
+            let Some(at) = at.ok().filter(|_| turn.dropped(place, old)) else {
+                continue;
+            };
+            for item in turn.held(place, old) {
+                self.note(item, old, now);
+                loads.iter_mut().for_each(|loads| loads.has(at, item));
+                dropped.push(item);
+            }
         }
-        once.extend(twice);
-        once.extend(taken);
-        self.mark(&once, &loads);
+        dropped
     }
 
     /// The eager assignor deals all of it anew and says nothing of what was before.
