@@ -43,6 +43,7 @@ pub static ALL: &[&Family] = &[
     &SURVIVOR_ASSIGNMENTS,
     &INTERRUPTIONS,
     &HANDOVERS,
+    &MOVES,
     &LOST_ASSIGNMENTS,
     &LOST_DURATION,
     &DEADLINE,

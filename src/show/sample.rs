@@ -11,8 +11,8 @@ use evenkeel_core::answers::{
     DeadlineAnswer, DelayReason, DepartureAnswer, DepartureHow, DownReason, DurationAnswer,
     EpisodeAnswer, EpisodeRound, EpisodeState, EpisodesAnswer, FindingAnswer, GroupAnswer,
     GroupState, HandoverHow, Histogram, InputAnswer, ItemAnswer, LossEnd, LostAnswer, MemberAnswer,
-    Mode, Outcome, OwnWorker, Phase, PolledBounds, PollsAnswer, RecentAnswer, RevocationHow, Role,
-    RoundAnswer, RoundMember, SkewAnswer, UnassignedAnswer, UnassignedReason,
+    Mode, MoveNeed, Outcome, OwnWorker, Phase, PolledBounds, PollsAnswer, RecentAnswer,
+    RevocationHow, Role, RoundAnswer, RoundMember, SkewAnswer, UnassignedAnswer, UnassignedReason,
 };
 use evenkeel_core::facts::ids::{Kind, Protocol};
 use evenkeel_core::facts::input::{Settings, Topic};
@@ -84,6 +84,7 @@ pub(crate) fn incident() -> Answers {
             lost_duration: histogram(&[301_000, 301_000]),
             interruptions: BTreeMap::from([((Kind::Task, DownReason::Lost), 2)]),
             handovers: BTreeMap::from([((Kind::Task, HandoverHow::Unclean), 2)]),
+            moves: BTreeMap::from([((Kind::Task, MoveNeed::Required), 2)]),
             unavailable_ms: BTreeMap::from([((Arc::from("orders"), DownReason::Lost), 301_250)]),
         },
         unavailable: BTreeMap::from([((Arc::from("orders"), DownReason::Lost), 1)]),

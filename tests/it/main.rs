@@ -11,5 +11,6 @@ mod incidents;
 mod late;
 mod live;
 mod masked;
+mod moves;
 mod polled;
 mod replays;

@@ -19,7 +19,7 @@ use serde::Serialize;
 
 pub use crate::facts::observation::AssignmentError;
 pub use balance::{BalanceAnswer, ConnectorBalance, KindBalance};
-pub use cost::{DownReason, HandoverHow};
+pub use cost::{DownReason, HandoverHow, MoveNeed};
 pub use counters::{Counters, Histogram};
 pub use duration::{Bound, DurationAnswer};
 pub use episode::{
@@ -31,7 +31,7 @@ pub use group::{GroupAnswer, GroupState, MemberAnswer, OwnWorker, Role};
 pub use habits::{HabitAnswer, HabitsAnswer};
 pub use pattern::{Pattern, PatternAnswer, PatternNumber};
 
-use crate::facts::ids::Protocol;
+use crate::facts::ids::{Kind, Protocol};
 use crate::facts::input::{Settings, Topic, Trouble};
 use crate::facts::time::{ArrivalTime, EventTime};
 
@@ -85,6 +85,9 @@ pub struct Answers {
     pub balance: Option<BalanceAnswer>,
     /// How long things usually take; absent where the group's records are not read.
     pub habits: Option<Arc<HabitsAnswer>>,
+    /// Moves by kind of which it is not settled yet whether they had to be: who had it may
+    /// be back soon.
+    pub moves_unsettled: BTreeMap<Kind, u64>,
     /// What was counted while the agent watched.
     pub counters: Counters,
     /// Things about the inputs that a person should know.

@@ -9,6 +9,7 @@ pub mod episodes;
 pub mod findings;
 pub mod habits;
 pub mod losses;
+pub mod needs;
 pub mod pattern;
 pub mod recent;
 pub mod rounds;

@@ -78,6 +78,7 @@ pub(super) fn answers(state: &State) -> Answers {
             .unwrap_or_default(),
         episodes: by_records.then(|| episodes(state)),
         unavailable: unavailable(state),
+        moves_unsettled: state.story.needs.unsettled(),
         pattern: patterns::answer(state, by_records),
         balance: balance::answer(state, sight.as_ref()),
         habits: by_records.then(|| state.story.habits.answer(&state.names)),

@@ -11,6 +11,7 @@ pub(crate) enum What {
     Balance,
     Pattern,
     Habits,
+    Moves,
 }
 
 pub(super) fn print(out: &mut String, what: What, answers: &Answers) {
@@ -18,6 +19,7 @@ pub(super) fn print(out: &mut String, what: What, answers: &Answers) {
         What::Balance => balance(out, answers),
         What::Pattern => pattern(out, answers),
         What::Habits => habits(out, answers),
+        What::Moves => moves(out, answers),
     }
 }
 
@@ -108,6 +110,16 @@ fn habits(out: &mut String, answers: &Answers) {
             )
             .unwrap();
         }
+    }
+}
+
+fn moves(out: &mut String, answers: &Answers) {
+    writeln!(out, "moves").unwrap();
+    for ((kind, need), count) in &answers.counters.moves {
+        writeln!(out, "  {} {} {count}", kind.label(), need.label()).unwrap();
+    }
+    for (kind, count) in &answers.moves_unsettled {
+        writeln!(out, "  {} unsettled {count}", kind.label()).unwrap();
     }
 }
 
