@@ -17,6 +17,7 @@ use crate::limits::ARRIVAL_SLACK_MS;
 use crate::story::causes;
 use crate::story::config_log::ConfigLog;
 use crate::story::departures::{Departure, Departures};
+use crate::story::disagreements::Disagreements;
 use crate::story::downtime::Downtimes;
 use crate::story::episodes::{Closed, Episodes, LostNow, PhaseSeen, Shown};
 use crate::story::habits::Habits;
@@ -41,6 +42,7 @@ pub(super) struct Story {
     pub(super) losses: Losses,
     pub(super) episodes: Episodes,
     pub(super) downtimes: Downtimes,
+    pub(super) disagreements: Disagreements,
     pub(super) patterns: Patterns,
     pub(super) habits: Habits,
     /// What members took, until the step of that record is judged.
@@ -76,6 +78,7 @@ impl State {
         self.story.losses.clear();
         self.story.episodes.clear();
         self.story.downtimes.clear();
+        self.story.disagreements.clear();
         self.story.patterns.clear();
         self.story.habits.clear();
     }
@@ -141,6 +144,7 @@ impl State {
             story,
             configured,
             names,
+            statuses,
             ..
         } = self;
         let turn = Turn {
@@ -161,6 +165,7 @@ impl State {
         let ended = story.losses.ended(&turn);
         let lost = story.losses.judge(&turn);
         let costs = story.downtimes.judge(&turn);
+        story.disagreements.judge(&turn, statuses);
         let causes = causes::causes(&turn, &moves, &story.departures);
         story.patterns.judge(&turn, &causes);
         story.habits.judge(&turn, &moves, &story.departures);
@@ -308,6 +313,7 @@ impl State {
         for departed in settled {
             self.departure_settled(&departed);
         }
+        self.weigh_disagreements(until);
     }
 
     fn close_episode(&mut self, close: impl FnOnce(&mut Episodes, &Shown<'_>) -> Option<Closed>) {
@@ -351,6 +357,7 @@ impl State {
     fn departure_settled(&mut self, departed: &Departure) {
         self.story.episodes.settle_departure(departed);
         self.story.patterns.departed(departed);
+        self.story.disagreements.departed(&departed.worker);
         let cause = departed.how.cause();
         for verdict in &mut self.story.verdicts {
             if let Some(causes) = &mut verdict.causes {

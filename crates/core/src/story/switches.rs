@@ -20,6 +20,8 @@ pub enum StoryRule {
     Phase(u8),
     /// Of downtime (D10) and hand-overs (D11), by number.
     Downtime(u8),
+    /// Of disagreements (D12), by number.
+    Disagreement(u8),
     /// Of balance (D15), by number.
     Balance(u8),
     /// Of patterns (D13), by number.
@@ -46,6 +48,7 @@ impl StoryRule {
         let episodes = (1..=9).map(Self::Episode);
         let phases = (1..=4).map(Self::Phase);
         let downtimes = (1..=9).map(Self::Downtime);
+        let disagreements = (1..=9).map(Self::Disagreement);
         let balance = (1..=3).map(Self::Balance);
         let patterns = (1..=6).map(Self::Pattern);
         let habits = (1..=4).map(Self::Habit);
@@ -56,6 +59,7 @@ impl StoryRule {
             .chain(episodes)
             .chain(phases)
             .chain(downtimes)
+            .chain(disagreements)
             .chain(balance)
             .chain(patterns)
             .chain(habits)

@@ -17,6 +17,7 @@ mod cases_patterns;
 mod cases_why;
 mod causes;
 mod departures;
+mod disagreements;
 mod downtime;
 mod dsl;
 mod episodes;

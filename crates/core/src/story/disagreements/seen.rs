@@ -1,0 +1,383 @@
+//! What a step shows: claims that overlap, work that an eager round left running, stops that
+//! were given up; and what is to be weighed because of it.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::{Awaited, Disagreements, Gone, Open, is_active, last_by, patience_ms};
+use crate::answers::{Confidence, DisagreementType};
+use crate::facts::ids::{Protocol, WorkItem};
+use crate::facts::observation::{Claim, Member, RunState};
+use crate::facts::sets;
+use crate::facts::time::EventTime;
+use crate::limits::DISAGREEMENTS_MAX;
+use crate::story::status_log::Written;
+use crate::story::steps::Turn;
+use crate::story::switches::StoryRule;
+use crate::view::statuses::Statuses;
+
+// === impl Disagreements ===
+
+impl Disagreements {
+    /// Takes a step.
+    pub fn judge(&mut self, turn: &Turn<'_>, statuses: &Statuses) {
+        self.deleted = match turn.step.now {
+            Some(_) => None,
+            None => self.deleted.or(Some(turn.step.recorded)),
+        };
+        self.claims(turn);
+        if !turn.statuses_known {
+            return;
+        }
+        if turn.step.before.is_none() {
+            self.first(turn, statuses);
+        }
+        self.changes(turn);
+        self.left_without_a_word(turn);
+        if turn.on(StoryRule::Disagreement(7)) {
+            self.orphans(turn);
+        }
+        if turn.on(StoryRule::Disagreement(8)) {
+            self.given_up(turn);
+        }
+    }
+
+    /// Who has what now that it had not, or no more.
+    fn changes(&mut self, turn: &Turn<'_>) {
+        let before = turn.step.before.as_deref();
+        let mut moved: BTreeSet<&str> = BTreeSet::new();
+        for new in turn.now() {
+            let old = before.and_then(|before| before.member(&new.id));
+            if old.is_none_or(|old| !Arc::ptr_eq(old, new)) {
+                moved.insert(&new.worker);
+                self.changed(turn, old.map(|old| &**old), new);
+            }
+            for item in &new.assigned {
+                self.await_word(turn, *item, new, Some(turn.generation()));
+            }
+        }
+        for (_, old) in turn.leavers() {
+            moved.insert(&old.worker);
+        }
+        if moved.is_empty() && turn.step.now.is_some() {
+            return;
+        }
+        let is_of = |worker: &str| moved.contains(worker) || turn.step.now.is_none();
+        let open = self.open.iter();
+        let open = open.filter(|(_, open)| open.iter().any(|open| is_of(&open.worker)));
+        let gone = self.gone.iter();
+        let gone = gone.filter(|(_, gone)| gone.iter().any(|gone| is_of(&gone.worker)));
+        let items = open
+            .map(|(item, _)| *item)
+            .chain(gone.map(|(item, _)| *item));
+        self.touched.extend(items);
+    }
+
+    fn changed(&mut self, turn: &Turn<'_>, old: Option<&Member>, new: &Member) {
+        let had = old.map(|old| old.told.as_slice()).unwrap_or_default();
+        let (mut gone, mut came) = (Vec::new(), Vec::new());
+        sets::compare(
+            had,
+            &new.told,
+            |item| gone.push(item),
+            |item| came.push(item),
+        );
+        for item in came {
+            if self.is_known(item) {
+                self.touched.insert(item);
+            }
+        }
+        for item in gone {
+            let last = last_by(turn.statuses, item, &new.worker);
+            if last.is_some_and(|last| is_active(last.state)) {
+                self.part(item, &new.worker, turn.step.recorded);
+            }
+            if self.is_known(item) {
+                self.touched.insert(item);
+            }
+        }
+    }
+
+    fn is_known(&self, item: WorkItem) -> bool {
+        self.open.contains_key(&item) || self.gone.contains_key(&item)
+    }
+
+    fn part(&mut self, item: WorkItem, worker: &Arc<str>, at: EventTime) {
+        if self.parted.len() < DISAGREEMENTS_MAX {
+            self.parted.insert(item, (Arc::clone(worker), at));
+            self.touched.insert(item);
+        }
+    }
+
+    /// A member is told to have an item: unless it has written of it already, it is to.
+    fn await_word(
+        &mut self,
+        turn: &Turn<'_>,
+        item: WorkItem,
+        member: &Member,
+        generation: Option<i32>,
+    ) {
+        let life = turn.life();
+        let from = generation.unwrap_or(i32::MIN);
+        let mut words = turn
+            .statuses
+            .by(item, &member.worker, from..=i32::MAX, &life);
+        if words.next().is_some() {
+            self.awaited.remove(&item);
+            return;
+        }
+        if self.awaited.len() >= DISAGREEMENTS_MAX {
+            return;
+        }
+        let since = turn.step.recorded;
+        let due = since.plus_ms(patience_ms(member));
+        self.awaited.insert(
+            item,
+            Awaited {
+                worker: Arc::clone(&member.worker),
+                generation,
+                since,
+                due,
+            },
+        );
+        self.look(item, due);
+    }
+
+    /// The first record that is read: what stands beside it may have come about at any time.
+    fn first(&mut self, turn: &Turn<'_>, statuses: &Statuses) {
+        for member in turn.now() {
+            for item in &member.told {
+                self.await_word(turn, *item, member, None);
+            }
+        }
+        for (item, status) in statuses.items() {
+            if !is_active(status.state) {
+                continue;
+            }
+            let mut members = turn.now().iter();
+            match members.find(|member| member.worker == status.worker) {
+                Some(member) if member.is_told(item) => {}
+                Some(member) => self.part(item, &member.worker, turn.step.recorded),
+                None => self.leave(item, &status.worker, None, turn.step.join_ended),
+            }
+        }
+    }
+
+    /// Rule 1: what members had that left, and last wrote that it runs.
+    fn left_without_a_word(&mut self, turn: &Turn<'_>) {
+        for (place, old) in turn.leavers() {
+            for item in turn.held(place, old) {
+                if had_running(turn, item, old).is_some_and(|last| is_active(last.state)) {
+                    let member = Some(Arc::clone(&old.id));
+                    self.leave(item, &old.worker, member, turn.step.join_ended);
+                }
+            }
+        }
+    }
+
+    fn leave(
+        &mut self,
+        item: WorkItem,
+        worker: &Arc<str>,
+        member: Option<Arc<str>>,
+        since: EventTime,
+    ) {
+        if self.gone.len() >= DISAGREEMENTS_MAX {
+            return;
+        }
+        let gone = self.gone.entry(item).or_default();
+        gone.retain(|gone| gone.worker != *worker);
+        gone.push(Gone {
+            worker: Arc::clone(worker),
+            member,
+            since,
+        });
+        self.touched.insert(item);
+    }
+
+    /// Rule 5: what several members of the record claim.
+    fn claims(&mut self, turn: &Turn<'_>) {
+        let recorded = turn.step.recorded;
+        let twice = if turn.on(StoryRule::Disagreement(5)) {
+            self.claimed_twice(turn)
+        } else {
+            BTreeSet::new()
+        };
+        let is_one = |open: &Open| open.kind == DisagreementType::DuplicateClaim;
+        let open = self.open.iter();
+        let open = open.filter(|(_, open)| open.iter().any(is_one));
+        let open: Vec<WorkItem> = open.map(|(item, _)| *item).collect();
+        for item in open {
+            let claims = |open: &Open| {
+                let mut members = turn.now().iter();
+                twice.contains(&item)
+                    && members.any(|m| m.id == open.member && sets::contains(m.claimed(), item))
+            };
+            self.end(item, recorded, |open| is_one(open) && !claims(open));
+        }
+        for item in twice {
+            self.duplicate(turn, item);
+        }
+    }
+
+    fn claimed_twice(&self, turn: &Turn<'_>) -> BTreeSet<WorkItem> {
+        let before = turn.step.before.as_deref();
+        let claims_of_others = |item: WorkItem, id: &str| {
+            let mut others = turn.now().iter().filter(|other| *other.id != *id);
+            others.any(|other| sets::contains(other.claimed(), item))
+        };
+        let mut twice = BTreeSet::new();
+        for new in turn.now() {
+            let old = before.and_then(|before| before.member(&new.id));
+            if old.is_some_and(|old| Arc::ptr_eq(old, new)) {
+                continue;
+            }
+            // What it was told to have nobody else has to claim.
+            let told = old.map(|old| old.claimed()).unwrap_or_default();
+            let new_claims = |item| {
+                if claims_of_others(item, &new.id) {
+                    twice.insert(item);
+                }
+            };
+            sets::compare(told, new.claimed(), |_| {}, new_claims);
+        }
+        for (item, open) in &self.open {
+            let still = |open: &Open| {
+                open.kind == DisagreementType::DuplicateClaim
+                    && turn.present(&open.member).is_some_and(|member| {
+                        sets::contains(member.claimed(), *item)
+                            && claims_of_others(*item, &member.id)
+                    })
+            };
+            if open.iter().any(still) {
+                twice.insert(*item);
+            }
+        }
+        twice
+    }
+
+    /// Of those who claim it, the one that was told to have it is in the right.
+    fn duplicate(&mut self, turn: &Turn<'_>, item: WorkItem) {
+        let before = turn.step.before.as_deref();
+        let claims = |member: &&Arc<Member>| sets::contains(member.claimed(), item);
+        let claimants: Vec<&Arc<Member>> = turn.now().iter().filter(claims).collect();
+        let in_the_right = |member: &Arc<Member>| {
+            let old = before.and_then(|before| before.member(&member.id));
+            old.is_some_and(|old| old.is_told(item))
+        };
+        let rights = claimants.iter().filter(|m| in_the_right(m)).count();
+        for member in &claimants {
+            if rights == 1 && in_the_right(member) {
+                continue;
+            }
+            let others = claimants.iter().filter(|other| other.id != member.id);
+            let others: Vec<&str> = others.map(|other| &*other.worker).collect();
+            let evidence = format!(
+                "claimed by it and by {} when generation {} was formed",
+                others.join(", "),
+                turn.generation()
+            );
+            self.add(
+                item,
+                Open {
+                    kind: DisagreementType::DuplicateClaim,
+                    worker: Arc::clone(&member.worker),
+                    member: Arc::clone(&member.id),
+                    since: turn.step.recorded,
+                    confidence: Confidence::Certain,
+                    evidence,
+                    mark: None,
+                },
+            );
+        }
+    }
+
+    /// Rule 7: cooperative workers stop nothing for an eager record, and know of nothing
+    /// afterwards that it did not give them.
+    fn orphans(&mut self, turn: &Turn<'_>) {
+        let (Some(before), Some(now)) = (turn.step.before.as_deref(), turn.step.now.as_deref())
+        else {
+            return;
+        };
+        let was_cooperative = before.protocol.is_some_and(Protocol::is_cooperative);
+        if !was_cooperative || now.protocol != Some(Protocol::Eager) {
+            return;
+        }
+        for (place, old) in turn.before().iter().enumerate() {
+            let Some(new) = turn.present(&old.id) else {
+                continue;
+            };
+            for item in sets::minus(&turn.held(place, old), &new.told) {
+                let Some(last) = had_running(turn, item, old) else {
+                    continue;
+                };
+                if is_active(last.state) {
+                    let evidence = format!(
+                        "eager generation {} takes it from this worker, which did not write that \
+                         it stopped it",
+                        now.generation
+                    );
+                    let kind = DisagreementType::PossibleOrphan;
+                    self.may_run_on(turn, item, old, (kind, evidence, last.clone()));
+                }
+            }
+        }
+    }
+
+    /// Rule 8.
+    fn given_up(&mut self, turn: &Turn<'_>) {
+        for old in turn.before().iter().filter(|old| !old.revoked.is_empty()) {
+            let Some(Claim::Items(claimed)) = turn.present(&old.id).map(|new| &new.claim) else {
+                continue;
+            };
+            for item in sets::minus(&old.revoked, claimed) {
+                let Some(last) = had_running(turn, item, old) else {
+                    continue;
+                };
+                if is_active(last.state) || last.state == RunState::Paused {
+                    let generation = turn.step.before.as_deref().map_or(0, |b| b.generation);
+                    let evidence = format!(
+                        "told to stop it by generation {generation}, it claims it no more, and did \
+                         not write that it stopped"
+                    );
+                    let kind = DisagreementType::AbandonedStop;
+                    self.may_run_on(turn, item, old, (kind, evidence, last.clone()));
+                }
+            }
+        }
+    }
+
+    fn may_run_on(
+        &mut self,
+        turn: &Turn<'_>,
+        item: WorkItem,
+        member: &Member,
+        (kind, evidence, mark): (DisagreementType, String, Written),
+    ) {
+        self.add(
+            item,
+            Open {
+                kind,
+                worker: Arc::clone(&member.worker),
+                member: Arc::clone(&member.id),
+                since: turn.step.recorded,
+                confidence: Confidence::Likely,
+                evidence,
+                mark: Some(mark),
+            },
+        );
+        self.touched.insert(item);
+    }
+}
+
+/// The last that a member of the record before wrote of an item before it completed this one;
+/// nothing where several advertise its address.
+fn had_running<'a>(turn: &Turn<'a>, item: WorkItem, old: &Member) -> Option<&'a Written> {
+    let before = turn.step.before.as_deref()?;
+    let life = turn.life_before();
+    let words = turn.statuses.of(item).iter().rev();
+    let mut words = words.filter(|word| {
+        *word.worker == *old.worker && word.generation <= before.generation && life.has(word)
+    });
+    words.next().filter(|_| !before.shares_worker(&old.worker))
+}
