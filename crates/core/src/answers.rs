@@ -88,6 +88,7 @@ pub struct Answers {
     pub states: Option<StatesAnswer>,
     /// Where the status topic and the group say different things; absent where the group's
     /// records are not read.
+    #[serde(flatten)]
     pub disagreements: Option<DisagreementsAnswer>,
     /// What the last half hour looks like; absent where the group's records are not read.
     pub pattern: Option<PatternAnswer>,

@@ -1,5 +1,6 @@
 //! Where the status topic and the group say different things of the same work (D12).
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -47,14 +48,17 @@ pub enum Confidence {
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct DisagreementsAnswer {
     /// Now, by type, connector, task and worker; at most `limits::DISAGREEMENTS_SHOWN_MAX`.
+    #[serde(rename = "disagreements")]
     pub now: Vec<DisagreementAnswer>,
-    /// How many there are by type, all together.
+    /// How many there are, all of them, by type, connector and worker.
     #[serde(skip)]
-    pub counts: Vec<(DisagreementType, u64)>,
+    pub counts: BTreeMap<(DisagreementType, Arc<str>, Arc<str>), u64>,
     /// Those that are over, the newest first, at most `limits::DISAGREEMENTS_OVER_MAX`. One that
     /// began and ended before the agent read of it may not be among them.
+    #[serde(rename = "disagreements_over")]
     pub over: Vec<DisagreementAnswer>,
     /// Whether the status topic is read: without it only claims are compared.
+    #[serde(skip)]
     pub statuses_known: bool,
 }
 
@@ -77,6 +81,17 @@ pub struct DisagreementAnswer {
     pub confidence: Confidence,
     /// What says so.
     pub evidence: String,
+}
+
+// === impl DisagreementsAnswer ===
+
+impl DisagreementsAnswer {
+    /// How many there are of a type.
+    #[must_use]
+    pub fn count(&self, kind: DisagreementType) -> u64 {
+        let of_it = self.counts.iter().filter(|((of, ..), _)| *of == kind);
+        of_it.map(|(_, count)| count).sum()
+    }
 }
 
 // === impl DisagreementType ===

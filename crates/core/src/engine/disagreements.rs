@@ -1,8 +1,9 @@
 //! Where the status topic and the group disagree, weighed as time passes, and as it is shown.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use crate::answers::{DisagreementAnswer, DisagreementType, DisagreementsAnswer};
+use crate::answers::{DisagreementAnswer, DisagreementsAnswer};
 use crate::engine::State;
 use crate::engine::publish::item;
 use crate::facts::ids::WorkItem;
@@ -38,16 +39,19 @@ pub(super) fn answer(state: &State) -> DisagreementsAnswer {
     let shown = |of: WorkItem, open: &Open, until: Option<EventTime>| DisagreementAnswer {
         kind: open.kind,
         item: item(&state.names, of),
-        worker: open.worker.clone(),
+        worker: Arc::clone(&open.worker),
         since: open.since,
         until,
         confidence: open.confidence,
         evidence: open.evidence.clone(),
     };
-    let mut counts: BTreeMap<DisagreementType, u64> = BTreeMap::new();
+    let mut counts = BTreeMap::new();
     let mut now: Vec<(WorkItem, &Open)> = Vec::new();
     for (of, open) in told.open(&state.configured) {
-        let count = counts.entry(open.kind).or_default();
+        let connector = state.names.name(of.connector);
+        let count: &mut u64 = counts
+            .entry((open.kind, connector, Arc::clone(&open.worker)))
+            .or_default();
         *count = count.saturating_add(1);
         now.push((of, open));
     }
@@ -55,16 +59,15 @@ pub(super) fn answer(state: &State) -> DisagreementsAnswer {
         .into_iter()
         .map(|(of, open)| shown(of, open, None))
         .collect();
-    now.sort_by(|left, right| {
-        let key = |each: &DisagreementAnswer| (each.kind, each.item.clone(), each.worker.clone());
-        key(left).cmp(&key(right))
-    });
+    let place =
+        |each: &DisagreementAnswer| (each.kind, each.item.clone(), Arc::clone(&each.worker));
+    now.sort_by_cached_key(place);
     now.truncate(DISAGREEMENTS_SHOWN_MAX);
     let over = told.over().rev();
     let over = over.map(|over| shown(over.item, &over.was, Some(over.until)));
     DisagreementsAnswer {
         now,
-        counts: counts.into_iter().collect(),
+        counts,
         over: over.collect(),
         statuses_known: !state.progress.of(Topic::Status).is_beyond_reach(),
     }
