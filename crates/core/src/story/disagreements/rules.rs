@@ -263,6 +263,11 @@ impl Look<'_> {
             return None;
         }
         let parted = parted.get(&self.item).filter(|(of, _)| of == worker);
+        // It had it, or knew that it has not; else another process of that address wrote it.
+        let knew = self.facts.record.map(|record| record.generation) <= Some(newest.generation);
+        if self.told.is_none() && parted.is_none() && !knew {
+            return None;
+        }
         let written = self.facts.placed(worker, newest.recorded);
         let since = parted.map_or(written, |(_, at)| written.max(*at));
         let waits = self.told.is_none().then(|| self.handed_out_by());

@@ -266,8 +266,12 @@ impl Disagreements {
             old.is_some_and(|old| old.is_told(item))
         };
         let rights = claimants.iter().filter(|m| in_the_right(m)).count();
+        let is_one = |open: &Open| open.kind == DisagreementType::DuplicateClaim;
+        let open = self.open.get(&item).into_iter().flatten();
+        // A leader that leaves both of them with it puts nobody into the right.
+        let goes_on = open.into_iter().any(is_one);
         for member in &claimants {
-            if rights == 1 && in_the_right(member) {
+            if (rights == 1 || goes_on) && in_the_right(member) {
                 continue;
             }
             let others = claimants.iter().filter(|other| other.id != member.id);
