@@ -6,6 +6,7 @@ mod cases;
 mod cli;
 mod costs;
 mod demo;
+mod disagreements;
 mod incidents;
 mod late;
 mod live;
