@@ -22,6 +22,11 @@ impl State {
         let facts = Facts {
             record: story.steps.judged().map(|record| &**record),
             life: story.steps.judged_life(&story.skews),
+            generation: self
+                .group
+                .newest
+                .as_deref()
+                .map_or(0, |newest| newest.generation),
             log: &story.statuses,
             statuses: &self.statuses,
             statuses_known,

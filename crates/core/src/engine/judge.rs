@@ -140,6 +140,7 @@ impl State {
             &self.turn(step, outcome, &applied, statuses_known, config_known),
             polled,
         );
+        let newest = self.generation();
         let Self {
             story,
             configured,
@@ -165,7 +166,7 @@ impl State {
         let ended = story.losses.ended(&turn);
         let lost = story.losses.judge(&turn);
         let costs = story.downtimes.judge(&turn);
-        story.disagreements.judge(&turn, statuses);
+        story.disagreements.judge(&turn, statuses, newest);
         let causes = causes::causes(&turn, &moves, &story.departures);
         story.patterns.judge(&turn, &causes);
         story.habits.judge(&turn, &moves, &story.departures);

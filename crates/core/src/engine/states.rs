@@ -12,6 +12,7 @@ use crate::facts::input::Topic;
 use crate::facts::observation::RunState;
 use crate::facts::time::EventTime;
 use crate::limits::STATES_SHOWN_MAX;
+use crate::story::disagreements::answers;
 use crate::story::status_log::{Life, Written};
 use crate::view::effective::{Effective, Evidence, states};
 use crate::view::unassigned::Unassigned;
@@ -75,7 +76,7 @@ impl<'a> Words<'a, Box<dyn Iterator<Item = (WorkItem, &'a [Written])> + 'a>> {
         let is_old = self
             .generation
             .filter(|_| assigned)
-            .is_some_and(|told| last.generation < told || !self.life.has(last));
+            .is_some_and(|told| !answers(last, told, told, &self.life));
         let awaited = self.state.story.disagreements.awaits(item, worker);
         (!is_old && !awaited).then_some(last.state)
     }

@@ -23,6 +23,7 @@
 
 mod rules;
 mod seen;
+mod writers;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -123,6 +124,8 @@ pub struct Facts<'a> {
     pub record: Option<&'a GroupSnapshot>,
     /// The life of the group that it is of.
     pub life: Life<'a>,
+    /// The number of the newest record that was read, judged or not.
+    pub generation: i32,
     /// What workers wrote.
     pub log: &'a StatusLog,
     /// The newest state of each item.
@@ -301,6 +304,14 @@ impl Facts<'_> {
 fn last_by<'a>(log: &'a StatusLog, item: WorkItem, worker: &str) -> Option<&'a Written> {
     let words = log.of(item).iter();
     words.rev().find(|word| *word.worker == *worker)
+}
+
+/// Whether a word is an answer to a record that told its worker to have the item, as far as its
+/// number says: one that the group has not reached is of an older group, unless its time says
+/// otherwise. Of a worker whose clock is not known the time says nothing.
+#[must_use]
+pub fn answers(word: &Written, told: i32, newest: i32, life: &Life<'_>) -> bool {
+    word.generation >= told && (word.generation <= newest || life.has(word))
 }
 
 /// Whether a state says that work runs.

@@ -7,37 +7,36 @@ use super::{Disagreements, Facts, Gone, Open, is_active, patience_ms};
 use crate::answers::{Confidence, DisagreementType};
 use crate::facts::ids::WorkItem;
 use crate::facts::observation::{Claim, Member, RunState};
-use crate::facts::sets;
 use crate::facts::time::EventTime;
-use crate::limits::{DEPARTURE_WINDOW_MS, DISAGREES_AFTER_MS};
+use crate::limits::DISAGREES_AFTER_MS;
 use crate::story::status_log::Written;
 use crate::view::statuses::StatusNow;
 
 /// One piece of work, as it is weighed.
-struct Look<'a> {
-    item: WorkItem,
-    facts: &'a Facts<'a>,
+pub(super) struct Look<'a> {
+    pub(super) item: WorkItem,
+    pub(super) facts: &'a Facts<'a>,
     /// Who is told to have it.
-    told: Option<&'a Arc<Member>>,
+    pub(super) told: Option<&'a Arc<Member>>,
     /// Whether that has written nothing of it since.
     awaited: bool,
     /// What was written of it last.
     newest: Option<&'a StatusNow>,
     /// When the group was deleted.
     deleted: Option<EventTime>,
-    now: EventTime,
+    pub(super) now: EventTime,
 }
 
 /// A disagreement, and the instant from which on it is one.
-struct Found {
-    kind: DisagreementType,
-    worker: Arc<str>,
-    since: EventTime,
-    from: EventTime,
+pub(super) struct Found {
+    pub(super) kind: DisagreementType,
+    pub(super) worker: Arc<str>,
+    pub(super) since: EventTime,
+    pub(super) from: EventTime,
     /// When it is over, where nothing else ends it.
-    until: Option<EventTime>,
-    confidence: Confidence,
-    evidence: String,
+    pub(super) until: Option<EventTime>,
+    pub(super) confidence: Confidence,
+    pub(super) evidence: String,
 }
 
 // === impl Disagreements ===
@@ -166,16 +165,16 @@ impl Look<'_> {
         recorded.max(word).max(self.deleted.unwrap_or(earliest))
     }
 
-    fn written_at(&self, word: &Written) -> EventTime {
+    pub(super) fn written_at(&self, word: &Written) -> EventTime {
         self.facts.placed(&word.worker, word.recorded)
     }
 
-    fn is_shared(&self, worker: &str) -> bool {
+    pub(super) fn is_shared(&self, worker: &str) -> bool {
         let record = self.facts.record;
         record.is_some_and(|record| record.shares_worker(worker))
     }
 
-    fn member(&self, worker: &str) -> Option<&Arc<Member>> {
+    pub(super) fn member(&self, worker: &str) -> Option<&Arc<Member>> {
         let record = self.facts.record.filter(|_| self.deleted.is_none())?;
         record.members.iter().find(|m| *m.worker == *worker)
     }
@@ -319,16 +318,13 @@ impl Look<'_> {
     /// group has not reached again: `KafkaStatusBackingStore.sendConnectorStatus` and
     /// `sendTaskStatus` with `safeWrite`.
     fn frozen_by(&self, told: &Member) -> Option<&Written> {
-        let record = self.facts.record?;
         let newest = self.newest?;
         let mut words = self.facts.log.of(self.item).iter().rev();
         let is_it =
             |word: &&Written| word.worker == newest.worker && word.generation == newest.generation;
-        words.find(is_it).filter(|word| {
-            word.worker != told.worker
-                && word.generation > record.generation
-                && !self.facts.life.has(word)
-        })
+        words
+            .find(is_it)
+            .filter(|word| word.worker != told.worker && word.generation > self.facts.generation)
     }
 
     /// Rule 4.
@@ -344,70 +340,6 @@ impl Look<'_> {
             until: None,
             confidence: Confidence::Likely,
             evidence: format!("it has it; {} wrote last that it stopped", newest.worker),
-        })
-    }
-
-    /// Rule 6: who wrote that it runs it, and nothing since, beside another who did so before with
-    /// a generation that is no smaller and had not stopped.
-    fn rule_6_two_writers(&self) -> Option<Found> {
-        let words = self.facts.log.of(self.item);
-        let mut later: Vec<&str> = Vec::new();
-        for (place, word) in words.iter().enumerate().rev() {
-            if later.contains(&&*word.worker) {
-                continue;
-            }
-            later.push(&word.worker);
-            let before = words.get(..place).unwrap_or_default();
-            if let Some(other) = self.written_beside(word, before) {
-                return self.two_writers(word, other);
-            }
-        }
-        None
-    }
-
-    /// Who ran it when somebody else wrote that it does.
-    fn written_beside<'w>(&self, word: &Written, before: &'w [Written]) -> Option<&'w Written> {
-        let counts = |word: &Written| self.facts.life.has(word) && !self.is_shared(&word.worker);
-        let is_told = self.told.is_some_and(|told| told.worker == word.worker);
-        if !is_active(word.state) || is_told || !counts(word) {
-            return None;
-        }
-        let other = before
-            .iter()
-            .rev()
-            .find(|other| other.worker != word.worker)?;
-        let runs = other.state == RunState::Running && other.generation >= word.generation;
-        Some(other).filter(|other| runs && counts(other))
-    }
-
-    fn two_writers(&self, word: &Written, other: &Written) -> Option<Found> {
-        let since = self.written_at(word);
-        let until = match self.member(&word.worker) {
-            // It joined since, and says that it has it no more.
-            Some(member) => {
-                let joined = self.facts.record.map_or(0, |record| record.generation);
-                let claims = sets::contains(member.claimed(), self.item);
-                if joined > word.generation && member.claim != Claim::Unsaid && !claims {
-                    return None;
-                }
-                None
-            }
-            None => Some(since.plus_ms(DEPARTURE_WINDOW_MS)),
-        };
-        if until.is_some_and(|until| until <= self.now) {
-            return None;
-        }
-        Some(Found {
-            kind: DisagreementType::TwoWriters,
-            worker: Arc::clone(&word.worker),
-            since,
-            from: since,
-            until,
-            confidence: Confidence::Certain,
-            evidence: format!(
-                "it wrote that it runs it in generation {}, after {} did in generation {}",
-                word.generation, other.worker, other.generation
-            ),
         })
     }
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::{Awaited, Disagreements, Gone, Open, is_active, last_by, patience_ms};
+use super::{Awaited, Disagreements, Gone, Open, answers, is_active, last_by, patience_ms};
 use crate::answers::{Confidence, DisagreementType};
 use crate::facts::ids::{Protocol, WorkItem};
 use crate::facts::observation::{Claim, Member, RunState};
@@ -19,8 +19,8 @@ use crate::view::statuses::Statuses;
 // === impl Disagreements ===
 
 impl Disagreements {
-    /// Takes a step.
-    pub fn judge(&mut self, turn: &Turn<'_>, statuses: &Statuses) {
+    /// Takes a step; `newest` is the number of the newest record that was read.
+    pub fn judge(&mut self, turn: &Turn<'_>, statuses: &Statuses, newest: Option<i32>) {
         self.deleted = match turn.step.now {
             Some(_) => None,
             None => self.deleted.or(Some(turn.step.recorded)),
@@ -29,10 +29,11 @@ impl Disagreements {
         if !turn.statuses_known {
             return;
         }
+        let newest = newest.unwrap_or_else(|| turn.generation());
         if turn.step.before.is_none() {
-            self.first(turn, statuses);
+            self.first(turn, statuses, newest);
         }
-        self.changes(turn);
+        self.changes(turn, newest);
         self.left_without_a_word(turn);
         if turn.on(StoryRule::Disagreement(7)) {
             self.orphans(turn);
@@ -43,7 +44,7 @@ impl Disagreements {
     }
 
     /// Who has what now that it had not, or no more.
-    fn changes(&mut self, turn: &Turn<'_>) {
+    fn changes(&mut self, turn: &Turn<'_>, newest: i32) {
         let before = turn.step.before.as_deref();
         let mut moved: BTreeSet<&str> = BTreeSet::new();
         for new in turn.now() {
@@ -53,7 +54,7 @@ impl Disagreements {
                 self.changed(turn, old.map(|old| &**old), new);
             }
             for item in &new.assigned {
-                self.await_word(turn, *item, new, Some(turn.generation()));
+                self.await_word(turn, *item, new, (Some(turn.generation()), newest));
             }
         }
         for (_, old) in turn.leavers() {
@@ -115,14 +116,14 @@ impl Disagreements {
         turn: &Turn<'_>,
         item: WorkItem,
         member: &Member,
-        generation: Option<i32>,
+        (generation, newest): (Option<i32>, i32),
     ) {
         let life = turn.life();
-        let from = generation.unwrap_or(i32::MIN);
-        let mut words = turn
-            .statuses
-            .by(item, &member.worker, from..=i32::MAX, &life);
-        if words.next().is_some() {
+        let is_answer = |word: &Written| {
+            word.worker == member.worker
+                && generation.is_none_or(|told| answers(word, told, newest, &life))
+        };
+        if turn.statuses.of(item).iter().any(is_answer) {
             self.awaited.remove(&item);
             return;
         }
@@ -144,10 +145,10 @@ impl Disagreements {
     }
 
     /// The first record that is read: what stands beside it may have come about at any time.
-    fn first(&mut self, turn: &Turn<'_>, statuses: &Statuses) {
+    fn first(&mut self, turn: &Turn<'_>, statuses: &Statuses, newest: i32) {
         for member in turn.now() {
             for item in &member.told {
-                self.await_word(turn, *item, member, None);
+                self.await_word(turn, *item, member, (None, newest));
             }
         }
         for (item, status) in statuses.items() {
@@ -378,10 +379,8 @@ impl Disagreements {
 /// nothing where several advertise its address.
 fn had_running<'a>(turn: &Turn<'a>, item: WorkItem, old: &Member) -> Option<&'a Written> {
     let before = turn.step.before.as_deref()?;
-    let life = turn.life_before();
     let words = turn.statuses.of(item).iter().rev();
-    let mut words = words.filter(|word| {
-        *word.worker == *old.worker && word.generation <= before.generation && life.has(word)
-    });
+    let mut words =
+        words.filter(|word| *word.worker == *old.worker && word.generation <= before.generation);
     words.next().filter(|_| !before.shares_worker(&old.worker))
 }
