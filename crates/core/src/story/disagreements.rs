@@ -21,6 +21,7 @@
 //! 5, 7 and 8 are seen in a step; the others are *weighed*: whenever something is written of a
 //! piece of work, a record gives it to another, or a time is over.
 
+mod claims;
 mod rules;
 mod seen;
 mod writers;

@@ -98,9 +98,14 @@ impl Disagreements {
             return;
         };
         gone.retain(|gone| {
-            let told = look.rule_1_departed(gone);
-            found.extend(told.1);
-            told.0
+            let (is_watched, told) = look.rule_1_departed(gone);
+            found.extend(told);
+            // Another process of its address is there: nobody told that to have it.
+            if look.told.is_none() && look.member(&gone.worker).is_some() {
+                let parted = (Arc::clone(&gone.worker), gone.since);
+                self.parted.insert(look.item, parted);
+            }
+            is_watched
         });
         if !gone.is_empty() {
             self.gone.insert(look.item, gone);

@@ -132,7 +132,8 @@ fn is_so(truth: &Truth, told: &DisagreementAnswer) -> Result<(), &'static str> {
         DisagreementType::AssignedNotRunning | DisagreementType::StatusFrozen => {
             owned && runs(truth, &item, worker).is_none_or(|start| start.until_ms.is_none())
         }
-        DisagreementType::UnassignedButOwned => owned && runs(truth, &item, worker).is_none(),
+        // It may run: then it is its status that is wrong.
+        DisagreementType::UnassignedButOwned => owned,
         DisagreementType::DuplicateClaim => false,
         DisagreementType::TwoWriters => runs(truth, &item, worker).is_some() && !owned,
         DisagreementType::PossibleOrphan => runs(truth, &item, worker).is_some(),
@@ -154,7 +155,9 @@ pub(super) fn stops_that_were_given_up(truth: &Truth, watched: &Watched) -> Resu
     let stuck = truth
         .stops
         .iter()
-        .filter(|stop| stop.stuck && stop.why == StopWhy::Revoked);
+        .filter(|stop| stop.stuck && stop.why == StopWhy::Revoked)
+        // A connector's worker writes that it stopped, whether it did or not.
+        .filter(|stop| !stop.item.is_connector());
     for stop in stuck {
         let Some(until_ms) = stop.until_ms else {
             continue;
@@ -165,6 +168,14 @@ pub(super) fn stops_that_were_given_up(truth: &Truth, watched: &Watched) -> Resu
         let stopped_again = truth.stops.iter().any(|other| {
             other.item == stop.item && other.worker == stop.worker && other.from_ms > stop.from_ms
         });
+        // What was not started yet has said nothing.
+        let mut starts = truth.starts.iter().rev();
+        let start = starts.find(|start| {
+            let it = start.item == stop.item && start.worker == stop.worker;
+            it && start.from_ms <= stop.from_ms
+        });
+        let ran = start.and_then(|start| start.until_ms);
+        let ran = ran.is_some_and(|until| until <= stop.from_ms);
         // Who missed the round after it said so by no claim.
         let left = truth
             .departures
@@ -183,6 +194,7 @@ pub(super) fn stops_that_were_given_up(truth: &Truth, watched: &Watched) -> Resu
             || left
             || dropped
             || !recorded
+            || !ran
             || !lives(truth, &stop.worker, stop.from_ms)
         {
             continue;
