@@ -17,9 +17,53 @@ use DisagreementType::{
     AbandonedStop, DuplicateClaim, PossibleOrphan, RunningOnDepartedWorker as Departed,
 };
 
+const DIED: &str = "it died; for ten minutes nobody knows that it is not frozen";
+const CUT_OFF: &str = "it is cut off, and stopped its work where nobody can read that";
+
 /// What is left at the end of a recording: its name, of which type, how many, and whether that
 /// is so. A recording that is not listed ends without any.
-const LEFT: &[(&str, DisagreementType, usize, &str)] = &[];
+const LEFT: &[(&str, DisagreementType, usize, &str)] = &[
+    ("coordinator_away_follower", Departed, 3, CUT_OFF),
+    (
+        "coordinator_away_follower-3.4.1-2.5.1",
+        Departed,
+        3,
+        CUT_OFF,
+    ),
+    ("coordinator_away_leader", Departed, 3, CUT_OFF),
+    ("coordinator_away_leader-3.4.1-2.5.1", Departed, 3, CUT_OFF),
+    ("coordinator_moved", Departed, 4, DIED),
+    ("delay_zero", Departed, 3, DIED),
+    (
+        "deleted_while_away-3.4.1-2.5.1",
+        AbandonedStop,
+        6,
+        "so: workers of 2.5.1 do not stop what runs of a deleted connector",
+    ),
+    ("eager_departures", Departed, 3, DIED),
+    ("incident", Departed, 3, DIED),
+    ("kill_leader", Departed, 2, DIED),
+    ("kill_never", Departed, 3, DIED),
+    ("kill_never-3.4.1-2.5.1", Departed, 2, DIED),
+    ("kill_two", Departed, 5, DIED),
+    (
+        "membership",
+        PossibleOrphan,
+        1,
+        "so: an eager worker came and went, and nobody stopped it",
+    ),
+    ("membership-3.4.1", Departed, 2, DIED),
+    ("membership-3.4.1", PossibleOrphan, 1, "so"),
+    ("membership-3.4.1-2.5.1", PossibleOrphan, 1, "so"),
+    ("membership-3.9.2", PossibleOrphan, 1, "so"),
+    (
+        "task_ignores_stop",
+        AbandonedStop,
+        2,
+        "it ended ten seconds later, which nobody writes",
+    ),
+    ("task_ignores_stop-3.9.2", AbandonedStop, 2, "the same"),
+];
 
 /// Copies that ran for seconds beside each other, and of which nothing is told: recording, item.
 const UNSEEN: &[(&str, &str, &str)] = &[
