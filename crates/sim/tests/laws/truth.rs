@@ -209,7 +209,7 @@ fn disagreements_are_what_really_runs() {
         let watched = watch(world, to_the_end());
         disagreements::each_in_one_state(&watched)?;
         disagreements::what_is_left_is_so(world.truth(), &watched)?;
-        let given_up = disagreements::stops_that_were_given_up(world.truth(), &watched)?;
+        let given_up = disagreements::stops_that_were_given_up(world, &watched)?;
         told.set(told.get() + given_up);
         Ok(())
     });

@@ -46,31 +46,40 @@ impl Disagreements {
     /// Who has what now that it had not, or no more.
     fn changes(&mut self, turn: &Turn<'_>, newest: i32) {
         let before = turn.step.before.as_deref();
+        // Whoever came or left.
         let mut moved: BTreeSet<&str> = BTreeSet::new();
+        let mut any = turn.step.now.is_none();
         for new in turn.now() {
             let old = before.and_then(|before| before.member(&new.id));
-            if old.is_none_or(|old| !Arc::ptr_eq(old, new)) {
+            if old.is_none() {
                 moved.insert(&new.worker);
+            }
+            if old.is_none_or(|old| !Arc::ptr_eq(old, new)) {
+                any = true;
                 self.changed(turn, old.map(|old| &**old), new);
             }
             for item in &new.assigned {
                 self.await_word(turn, *item, new, (Some(turn.generation()), newest));
             }
         }
-        for (_, old) in turn.leavers() {
-            moved.insert(&old.worker);
-        }
-        if moved.is_empty() && turn.step.now.is_some() {
+        moved.extend(turn.leavers().map(|(_, old)| &*old.worker));
+        if !any && moved.is_empty() {
             return;
         }
         let is_of = |worker: &str| moved.contains(worker) || turn.step.now.is_none();
+        // A claim ends it, too.
+        let by_claim = |open: &Open| open.kind == DisagreementType::TwoWriters;
         let open = self.open.iter();
-        let open = open.filter(|(_, open)| open.iter().any(|open| is_of(&open.worker)));
-        let gone = self.gone.iter();
-        let gone = gone.filter(|(_, gone)| gone.iter().any(|gone| is_of(&gone.worker)));
-        let items = open
-            .map(|(item, _)| *item)
-            .chain(gone.map(|(item, _)| *item));
+        let open = open.filter(|(_, open)| {
+            let mut open = open.iter();
+            open.any(|open| by_claim(open) || is_of(&open.worker))
+        });
+        let mut items: Vec<WorkItem> = open.map(|(item, _)| *item).collect();
+        if !moved.is_empty() || turn.step.now.is_none() {
+            let gone = self.gone.iter();
+            let gone = gone.filter(|(_, gone)| gone.iter().any(|gone| is_of(&gone.worker)));
+            items.extend(gone.map(|(item, _)| *item));
+        }
         self.touched.extend(items);
     }
 

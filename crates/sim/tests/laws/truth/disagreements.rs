@@ -7,6 +7,7 @@ use evenkeel_core::answers::{
 };
 use evenkeel_sim::item::{CONNECTOR, Item, Work};
 use evenkeel_sim::truth::{TrueStart, Truth};
+use evenkeel_sim::world::World;
 
 use crate::drive::Watched;
 
@@ -144,7 +145,14 @@ fn is_so(truth: &Truth, told: &DisagreementAnswer) -> Result<(), &'static str> {
 
 /// A stop that was given up is told, if its worker is still there, has not written of it since,
 /// and a record shows that it has it no more.
-pub(super) fn stops_that_were_given_up(truth: &Truth, watched: &Watched) -> Result<u64, String> {
+pub(super) fn stops_that_were_given_up(world: &World, watched: &Watched) -> Result<u64, String> {
+    let truth = world.truth();
+    let connectors = &world.plan().connectors;
+    // What failed writes nothing when it stops.
+    let may_fail = |name: &str| {
+        let mut all = connectors.iter();
+        all.any(|connector| connector.name == name && connector.fails > 0)
+    };
     use evenkeel_sim::truth::StopWhy;
     if !truth.end.rest {
         return Ok(0);
@@ -176,6 +184,16 @@ pub(super) fn stops_that_were_given_up(truth: &Truth, watched: &Watched) -> Resu
         });
         let ran = start.and_then(|start| start.until_ms);
         let ran = ran.is_some_and(|until| until <= stop.from_ms);
+        // Beside what another wrote it may not write that it stopped.
+        let alone = !truth.starts.iter().any(|other| {
+            let since = start.map_or(i64::MIN, |start| start.from_ms);
+            other.item == stop.item
+                && other.worker != stop.worker
+                && (since..stop.from_ms).contains(&other.from_ms)
+        });
+        if !alone || may_fail(&stop.item.connector) {
+            continue;
+        }
         // Who missed the round after it said so by no claim.
         let left = truth
             .departures
