@@ -8,6 +8,7 @@ mod derived;
 mod episodes;
 mod group;
 mod markdown;
+mod state;
 
 pub use agent::*;
 pub use cost::*;
@@ -15,6 +16,7 @@ pub use derived::*;
 pub use episodes::*;
 pub use group::*;
 pub use markdown::{json, markdown, text};
+pub use state::*;
 
 /// All families, in the order they are exposed and documented.
 pub static ALL: &[&Family] = &[
@@ -41,6 +43,7 @@ pub static ALL: &[&Family] = &[
     &UNASSIGNED,
     &IMBALANCE,
     &SURVIVOR_ASSIGNMENTS,
+    &DISAGREEMENTS,
     &INTERRUPTIONS,
     &HANDOVERS,
     &MOVES,
@@ -58,6 +61,9 @@ pub static ALL: &[&Family] = &[
     &TASK_UNAVAILABLE,
     &UNAVAILABLE_TASKS,
     &PATTERN_INFO,
+    &DISAGREEMENT_INFO,
+    &CONNECTORS,
+    &TASKS,
     &MODE,
     &TRUST,
     &REPORTER,
@@ -156,6 +162,8 @@ pub enum Count {
     PerGroup(usize),
     /// So many for each worker of a group.
     PerWorker(usize),
+    /// At least one for each connector: one for each state that it, or a task of it, is in.
+    PerConnector,
     /// So many for the agent, whatever it watches.
     Once(usize),
     /// None: one a subject, and only while there is something to say, up to the

@@ -8,6 +8,7 @@ mod cost;
 mod derived;
 mod episodes;
 mod group;
+mod state;
 
 use std::collections::BTreeSet;
 

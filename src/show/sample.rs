@@ -2,6 +2,7 @@
 //! connector and two tasks are parked until the scheduled delay ends.
 
 mod derived;
+mod work;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -60,6 +61,8 @@ pub(crate) fn incident() -> Answers {
         }),
         pattern: Some(derived::flapping()),
         balance: Some(derived::uneven()),
+        states: Some(work::parked()),
+        disagreements: Some(work::abandoned()),
         findings: vec![FindingAnswer {
             finding: "config_hazard",
             subject: "connect-configs".to_owned(),
@@ -207,6 +210,7 @@ pub(crate) fn calm(members: Vec<MemberAnswer>) -> Answers {
         episodes: Some(EpisodesAnswer::default()),
         pattern: Some(derived::quiet()),
         balance: Some(derived::even()),
+        disagreements: Some(work::agreed()),
         fresh: true,
         whole_since: Some(EventTime(1_699_990_000_000)),
         group: Some(group(members)),

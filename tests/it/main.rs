@@ -7,6 +7,7 @@ mod check;
 mod cli;
 mod costs;
 mod demo;
+mod disagreements;
 mod incidents;
 mod late;
 mod live;

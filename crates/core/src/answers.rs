@@ -4,6 +4,7 @@
 mod balance;
 mod cost;
 mod counters;
+mod disagreements;
 mod duration;
 mod episode;
 mod episode_labels;
@@ -11,6 +12,7 @@ mod group;
 mod habits;
 mod labels;
 mod pattern;
+mod states;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,6 +23,7 @@ pub use crate::facts::observation::AssignmentError;
 pub use balance::{BalanceAnswer, ConnectorBalance, KindBalance};
 pub use cost::{DownReason, HandoverHow, MoveNeed};
 pub use counters::{Counters, Histogram};
+pub use disagreements::{Confidence, DisagreementAnswer, DisagreementType, DisagreementsAnswer};
 pub use duration::{Bound, DurationAnswer};
 pub use episode::{
     Cause, CauseAnswer, DepartureAnswer, DepartureHow, EpisodeAnswer, EpisodeOutcome, EpisodeRound,
@@ -30,6 +33,7 @@ pub use episode::{
 pub use group::{GroupAnswer, GroupState, MemberAnswer, OwnWorker, Role};
 pub use habits::{HabitAnswer, HabitsAnswer};
 pub use pattern::{Pattern, PatternAnswer, PatternNumber};
+pub use states::{ConnectorStates, EffectiveState, ItemState, StatesAnswer};
 
 use crate::facts::ids::{Kind, Protocol};
 use crate::facts::input::{Settings, Topic, Trouble};
@@ -79,6 +83,13 @@ pub struct Answers {
     /// Tasks that do not run now, by connector and reason.
     #[serde(skip)]
     pub unavailable: BTreeMap<(Arc<str>, DownReason), u64>,
+    /// What everything that is configured does; absent where it is not known who owns what, or
+    /// what is configured.
+    pub states: Option<StatesAnswer>,
+    /// Where the status topic and the group say different things; absent where the group's
+    /// records are not read.
+    #[serde(flatten)]
+    pub disagreements: Option<DisagreementsAnswer>,
     /// What the last half hour looks like; absent where the group's records are not read.
     pub pattern: Option<PatternAnswer>,
     /// How evenly work is spread; absent until a generation is confirmed.

@@ -8,6 +8,7 @@
 mod balance;
 mod clock;
 mod counting;
+mod disagreements;
 mod findings;
 mod judge;
 mod patterns;
@@ -16,6 +17,8 @@ mod publish;
 mod records;
 mod resume;
 mod snapshots;
+mod states;
+mod unowned;
 
 use std::sync::Arc;
 
@@ -302,6 +305,7 @@ impl State {
                 self.statuses.clear();
                 self.story.statuses.clear();
                 self.story.downtimes.clear();
+                self.story.disagreements.statuses_anew();
             }
         }
     }

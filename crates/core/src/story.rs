@@ -4,6 +4,7 @@ pub mod barrier;
 pub mod causes;
 pub mod config_log;
 pub mod departures;
+pub mod disagreements;
 pub mod downtime;
 pub mod episodes;
 pub mod findings;

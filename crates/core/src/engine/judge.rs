@@ -18,6 +18,7 @@ use crate::limits::ARRIVAL_SLACK_MS;
 use crate::story::causes;
 use crate::story::config_log::ConfigLog;
 use crate::story::departures::{Departure, Departures};
+use crate::story::disagreements::Disagreements;
 use crate::story::downtime::Downtimes;
 use crate::story::episodes::{Episodes, LostNow, PhaseSeen, Shown};
 use crate::story::habits::Habits;
@@ -44,6 +45,7 @@ pub(super) struct Story {
     pub(super) episodes: Episodes,
     pub(super) downtimes: Downtimes,
     pub(super) needs: Needs,
+    pub(super) disagreements: Disagreements,
     pub(super) patterns: Patterns,
     pub(super) habits: Habits,
     /// What members took, until the step of that record is judged.
@@ -80,6 +82,7 @@ impl State {
         self.story.episodes.clear();
         self.story.downtimes.clear();
         self.story.needs.clear();
+        self.story.disagreements.clear();
         self.story.patterns.clear();
         self.story.habits.clear();
     }
@@ -148,10 +151,12 @@ impl State {
             &self.turn(step, outcome, &applied, statuses_known, config_known),
             polled,
         );
+        let newest = self.generation();
         let Self {
             story,
             configured,
             names,
+            statuses,
             ..
         } = self;
         let turn = Turn {
@@ -173,6 +178,7 @@ impl State {
         let lost = story.losses.judge(&turn);
         let costs = story.downtimes.judge(&turn);
         let moved = story.needs.judge(&turn, &moves, &story.departures);
+        story.disagreements.judge(&turn, statuses, newest);
         let causes = causes::causes(&turn, &moves, &story.departures);
         story.patterns.judge(&turn, &causes);
         story.habits.judge(&turn, &moves, &story.departures);
@@ -315,6 +321,7 @@ impl State {
     fn departure_settled(&mut self, departed: &Departure) {
         self.story.episodes.settle_departure(departed);
         self.story.patterns.departed(departed);
+        self.story.disagreements.departed(&departed.worker);
         let cause = departed.how.cause();
         for verdict in &mut self.story.verdicts {
             if let Some(causes) = &mut verdict.causes {

@@ -127,6 +127,24 @@ impl Steps {
         self.taken
     }
 
+    /// The record of the last step that was taken: what it said stays so where the group was
+    /// deleted.
+    #[must_use]
+    pub fn judged(&self) -> Option<&Arc<GroupSnapshot>> {
+        self.before.as_ref()
+    }
+
+    /// The life of the group that this record is of.
+    #[must_use]
+    pub fn judged_life<'a>(&self, skews: &'a Skews) -> Life<'a> {
+        let (began, incarnation) = self.began.unwrap_or((EventTime(i64::MIN / 2), 0));
+        Life {
+            began,
+            incarnation,
+            skews,
+        }
+    }
+
     /// The records of all that wait, and of the last that was taken.
     pub fn records_mut(&mut self) -> impl Iterator<Item = &mut Arc<GroupSnapshot>> {
         let waiting = self.waiting.iter_mut().filter_map(|step| step.now.as_mut());

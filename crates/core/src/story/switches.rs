@@ -22,6 +22,8 @@ pub enum StoryRule {
     Downtime(u8),
     /// Of moves (D11), by number.
     Move(u8),
+    /// Of disagreements (D12), by number.
+    Disagreement(u8),
     /// Of balance (D15), by number.
     Balance(u8),
     /// Of patterns (D13), by number.
@@ -49,6 +51,7 @@ impl StoryRule {
         let phases = (1..=4).map(Self::Phase);
         let downtimes = (1..=10).map(Self::Downtime);
         let moves = (1..=6).map(Self::Move);
+        let disagreements = (1..=9).map(Self::Disagreement);
         let balance = (1..=3).map(Self::Balance);
         let patterns = (1..=6).map(Self::Pattern);
         let habits = (1..=4).map(Self::Habit);
@@ -60,6 +63,7 @@ impl StoryRule {
             .chain(phases)
             .chain(downtimes)
             .chain(moves)
+            .chain(disagreements)
             .chain(balance)
             .chain(patterns)
             .chain(habits)

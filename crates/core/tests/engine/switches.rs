@@ -24,6 +24,7 @@ fn scenarios() -> Vec<String> {
         include_str!("balance.rs"),
         include_str!("patterns.rs"),
         include_str!("habits.rs"),
+        include_str!("disagreements.rs"),
     ];
     let tests = sources
         .iter()

@@ -50,7 +50,7 @@ impl State {
         self.note_cost(fact, recorded, had, live);
     }
 
-    /// What a status says of downtime.
+    /// What a status says of downtime, and that it may disagree with the group.
     fn note_cost(
         &mut self,
         fact: &StatusFact,
@@ -61,9 +61,15 @@ impl State {
         let Story {
             skews,
             downtimes,
+            disagreements,
             switches,
             ..
         } = &mut self.story;
+        match fact {
+            StatusFact::State(status) => disagreements.wrote(status),
+            StatusFact::Destroyed(item) => disagreements.destroyed(*item),
+            StatusFact::NoState | StatusFact::Unknown => {}
+        }
         let costs = match (fact, recorded) {
             (StatusFact::State(status), Some(written)) => {
                 let stamp = Stamp {

@@ -29,6 +29,7 @@ impl State {
         for departed in settled {
             self.departure_settled(&departed);
         }
+        self.weigh_disagreements(until);
     }
 
     pub(super) fn close_episode(
