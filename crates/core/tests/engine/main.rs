@@ -19,6 +19,7 @@ mod cases_why;
 mod causes;
 mod departures;
 mod disagreements;
+mod disagreements_seen;
 mod downtime;
 mod dsl;
 mod episodes;
