@@ -21,6 +21,7 @@ mod cases_why;
 mod causes;
 mod departures;
 mod disagreements;
+mod disagreements_seen;
 mod downtime;
 mod downtime_odd;
 mod dsl;

@@ -170,3 +170,29 @@ fn a_group_that_is_gone() {
          foo lost: 1 lost",
     );
 }
+
+/// All advertise one address: whose status it is cannot be told, so nothing is said of workers.
+#[test]
+fn o_46_nothing_is_said_of_workers_that_share_an_id() {
+    crate::cases_doubt::check(
+        "0.0 config connector c
+         0.0 config tasks c 2
+         0.1 ends
+         1.0 group 5 sessioned a off=4 | a: url=http://w:8083/ claim=none add=c,c-0 | b: url=http://w:8083/ claim=none add=c-1
+         1.2 status c RUNNING w 5
+         1.2 status c-0 RUNNING w 5
+         1.2 status c-1 RUNNING w 5
+         1.5 ends
+         1.5 states
+         90.0 group 6 sessioned a off=4 | a: url=http://w:8083/ claim=c,c-0
+         90.1 ends
+         200.0 ends
+         200.0 states
+         200.0 disagreements",
+        "states
+         c running: 2 running
+         states
+         c running: 1 running 1 lost
+         disagreements",
+    );
+}

@@ -25,6 +25,7 @@ fn scenarios() -> Vec<String> {
         include_str!("patterns.rs"),
         include_str!("habits.rs"),
         include_str!("disagreements.rs"),
+        include_str!("disagreements_seen.rs"),
     ];
     let tests = sources
         .iter()
