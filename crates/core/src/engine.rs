@@ -355,16 +355,11 @@ impl State {
     }
 
     pub(crate) fn settle_rounds(&mut self, due: &Due) {
-        let evidence = Evidence {
-            statuses: &self.statuses,
-            skews: &self.story.skews,
-            progress: &self.progress,
-            steps_taken: self.story.steps.taken(),
-            steps_wait: !self.story.steps.is_empty(),
-            quiet_until: self.quiet_until(),
-        };
-        let settled = self.rounds.settle(evidence, due);
-        let applied = self.rounds.take_applied(evidence, due);
+        let mut rounds = std::mem::take(&mut self.rounds);
+        let evidence = self.evidence();
+        let settled = rounds.settle(evidence, due);
+        let applied = rounds.take_applied(evidence, due);
+        self.rounds = rounds;
         for round in settled {
             self.settled(round);
         }

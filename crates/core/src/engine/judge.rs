@@ -147,10 +147,6 @@ impl State {
         // Where nothing is unread the timers ran before this record was there: what it tells of
         // clocks is not known to them.
         self.learn_stops(step);
-        let sign = sign::of(
-            &self.turn(step, outcome, &applied, statuses_known, config_known),
-            polled,
-        );
         let newest = self.generation();
         let Self {
             story,
@@ -172,6 +168,7 @@ impl State {
             names,
             switches: story.switches,
         };
+        let sign = sign::of(&turn, polled);
         let dropped: Vec<WorkItem> = turn.dropped_work().collect();
         let moves = story.departures.judge(&turn);
         let ended = story.losses.ended(&turn);
@@ -227,29 +224,6 @@ impl State {
         let emptied = step.now.as_deref().is_none_or(|now| now.members.is_empty());
         if emptied {
             self.close_episode(|episodes, show| episodes.group_gone(step.recorded, show));
-        }
-    }
-
-    fn turn<'a>(
-        &'a self,
-        step: &'a Step,
-        outcome: Option<Outcome>,
-        applied: &'a [Option<bool>],
-        statuses_known: bool,
-        config_known: bool,
-    ) -> Turn<'a> {
-        Turn {
-            step,
-            applied,
-            outcome,
-            statuses: &self.story.statuses,
-            statuses_known,
-            config: &self.story.config,
-            config_known,
-            configured: &self.configured,
-            skews: &self.story.skews,
-            names: &self.names,
-            switches: self.story.switches,
         }
     }
 
