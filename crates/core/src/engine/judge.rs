@@ -122,7 +122,7 @@ impl State {
         }
         if self.story.steps.is_empty() {
             self.take_took(i64::MAX);
-            if let Some(until) = self.quiet_until() {
+            if let Some(until) = self.all_read_until() {
                 self.run_timers(until);
             }
             self.weigh_newest();

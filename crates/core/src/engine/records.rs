@@ -8,7 +8,7 @@ use crate::engine::State;
 use crate::facts::group::{self, GroupFact};
 use crate::facts::ids::Protocol;
 use crate::facts::input::{Record, Topic};
-use crate::facts::observation::{ConfigFact, StatusFact};
+use crate::facts::observation::{ConfigFact, StatusFact, TargetState};
 use crate::facts::time::{ArrivalTime, EventTime};
 use crate::facts::{config, status};
 use crate::limits::UNKNOWN_LABELS_MAX;
@@ -113,6 +113,14 @@ impl State {
                 if let (ConfigFact::Connector(connector, ..), Some(at)) = (&fact, record.timestamp)
                 {
                     story.downtimes.configured(*connector, at);
+                }
+                if let (ConfigFact::Target(connector, TargetState::Paused), Some(at)) =
+                    (&fact, record.timestamp)
+                {
+                    let progress = self.progress.of(Topic::Config);
+                    let live = progress.is_live(record.partition, record.offset);
+                    let costs = self.story.downtimes.paused(*connector, at, live);
+                    self.count_costs(&costs);
                 }
                 if fact == ConfigFact::SessionKey {
                     self.protocol.prove(Protocol::Sessioned);

@@ -231,8 +231,13 @@ impl Disagreements {
         let known = self.open.entry(item).or_default();
         let is_it = |k: &&mut Open| k.kind == open.kind && k.worker == open.worker;
         match known.iter_mut().find(is_it) {
-            // The one that is there began earlier.
-            Some(known) => known.mark = open.mark,
+            // The one that is there began earlier; what is known of it now is what counts.
+            Some(known) => {
+                *known = Open {
+                    since: known.since,
+                    ..open
+                }
+            }
             None => known.push(open),
         }
     }

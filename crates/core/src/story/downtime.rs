@@ -27,7 +27,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::answers::{DownReason, HandoverHow};
-use crate::facts::ids::{ConnectorId, Kind, WorkItem};
+use crate::facts::ids::{CONNECTOR_TASK, ConnectorId, Kind, WorkItem};
 use crate::facts::observation::{RunState, Status};
 use crate::facts::time::{ArrivalTime, EventTime};
 use crate::limits::{CONFIG_CHANGES_MAX, RESTARTED_BY_MS, STATUS_ITEMS_MAX, TIMER_SLACK_MS};
@@ -170,7 +170,39 @@ impl Downtimes {
             Line::Down(stretch) if stretch.reason.is_none() => self.pending.insert(item),
             _ => self.pending.remove(&item),
         };
-        self.lines.insert(item, line);
+        // What does not run and is not missed is what was never heard of.
+        match line {
+            Line::Off => self.lines.remove(&item),
+            line => self.lines.insert(item, line),
+        };
+    }
+
+    /// Whether something is known of an item.
+    #[must_use]
+    pub fn knows(&self, item: WorkItem) -> bool {
+        self.lines.contains_key(&item)
+    }
+
+    /// Somebody asked for a pause: nobody misses the connector's work from then on.
+    pub fn paused(&mut self, connector: ConnectorId, at: EventTime, live: bool) -> Costs {
+        let mut costs = Costs::new();
+        let items = reasons::from_task(connector, CONNECTOR_TASK);
+        let down = self
+            .lines
+            .range(items)
+            .filter_map(|(item, line)| match line {
+                Line::Down(Stretch {
+                    since,
+                    reason: Some(reason),
+                    ..
+                }) => Some((*item, *since, *reason)),
+                Line::Down(_) | Line::Up(_) | Line::Off => None,
+            });
+        for (item, since, reason) in down.collect::<Vec<_>>() {
+            costs.push((Cost::Ended(item, reason, at.since_ms(since).max(0)), live));
+            self.put(item, Line::Off);
+        }
+        costs
     }
 
     /// The status of an item was deleted: it is not to run any more. What it was told, or a

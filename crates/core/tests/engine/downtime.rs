@@ -37,14 +37,14 @@ fn a_worker_takes_its_share() {
         "0.0 config connector foo
          0.0 config tasks foo 2
          0.1 ends
-         1.0 group 1 sessioned a off=3 | a: claim=none add=foo,foo-0,foo-1
+         1.0 group 1 sessioned a off=4 | a: claim=none add=foo,foo-0,foo-1
          1.2 status foo RUNNING a 1
          1.3 status foo-0 RUNNING a 1
          1.4 status foo-1 RUNNING a 1
          1.5 ends
-         9.0 group 2 sessioned a off=3 | a: claim=foo,foo-0,foo-1 rev=foo-1 | b: claim=none
+         9.0 group 2 sessioned a off=4 | a: claim=foo,foo-0,foo-1 rev=foo-1 | b: claim=none
          9.2 status foo-1 UNASSIGNED a 1
-         9.5 group 3 sessioned a off=3 | a: claim=foo,foo-0 | b: claim=- add=foo-1
+         9.5 group 3 sessioned a off=4 | a: claim=foo,foo-0 | b: claim=- add=foo-1
          9.8 status foo-1 RUNNING b 3
          9.9 ends
          9.9 costs",

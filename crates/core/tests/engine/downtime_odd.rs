@@ -119,3 +119,69 @@ fn a_stop_that_was_given_up_for_tasks_written_anew() {
         "interrupted task reconfigured 1",
     );
 }
+
+/// Frozen for longer than its session, and back with its claim: what it had runs on without a
+/// word, and its downtime is over.
+#[test]
+fn frozen_and_back_with_its_claim() {
+    on_two(
+        "20.0 group 2 sessioned a off=3 join=19.9 delay=30000 | a: claim=foo
+         21.1 ends
+         25.0 group 3 sessioned a off=3 join=24.9 | a: claim=foo | b#2: claim=foo-0
+         26.1 ends
+         60.0 group 4 sessioned a off=3 | a: claim=foo | b#2: claim=foo-0 rev=foo-0
+         60.2 status foo-0 UNASSIGNED b 3
+         60.5 group 5 sessioned a off=3 | a: claim=foo add=foo-0 | b#2: claim=-
+         60.9 status foo-0 RUNNING a 5
+         61.0 ends
+         61.0 costs",
+        "interrupted task handover 1
+         interrupted task lost 1
+         handed over task clean 1
+         foo was down handover for 0.7
+         foo was down lost for 5",
+    );
+}
+
+/// A leader that is new to the group leaves what was deleted for one more round; its last word
+/// is no downtime of a connector of the same name that is created later.
+#[test]
+fn deleted_under_a_new_leader_and_created_again() {
+    on_two(
+        "20.0 config delete foo
+         20.2 group 2 sessioned b off=4 | a: claim=foo | b: claim=foo-0
+         21.1 ends
+         21.2 group 3 sessioned b off=4 | a: claim=foo rev=foo | b: claim=foo-0 rev=foo-0
+         21.3 status foo-0 UNASSIGNED b 2
+         21.3 status foo UNASSIGNED a 2
+         21.5 group 4 sessioned b off=4 | a: claim=- | b: claim=-
+         22.6 ends
+         23.0 status foo-0 FAILED b 4
+         3600.0 config connector foo
+         3600.1 config tasks foo 1
+         3600.2 group 5 sessioned b off=7 | a: claim=- add=foo | b: claim=- add=foo-0
+         3600.5 status foo RUNNING a 5
+         3600.6 status foo-0 RUNNING b 5
+         3601.7 ends
+         3601.7 costs",
+        "interrupted connector deleted 1
+         interrupted task deleted 1",
+    );
+}
+
+/// Nobody misses what somebody asked to pause while it was down.
+#[test]
+fn paused_while_it_is_lost() {
+    on_two(
+        "20.0 group 2 sessioned a off=3 join=20 delay=300000 | a: claim=foo
+         21.1 ends
+         30.0 config target foo PAUSED
+         30.2 ends
+         320.0 group 3 sessioned a off=4 | a: claim=foo add=foo-0
+         320.2 status foo-0 PAUSED a 3
+         320.4 ends
+         320.4 costs",
+        "interrupted task lost 1
+         foo was down lost for 10",
+    );
+}

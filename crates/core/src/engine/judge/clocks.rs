@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::Story;
 use crate::engine::State;
 use crate::facts::input::Topic;
-use crate::facts::observation::{GroupSnapshot, Member, Status, StatusFact};
+use crate::facts::observation::{GroupSnapshot, Member, RunState, Status, StatusFact};
 use crate::facts::sets;
 use crate::facts::time::{ArrivalTime, EventTime};
 use crate::limits::LAST_STOPS_MS;
@@ -71,6 +71,15 @@ impl State {
             StatusFact::NoState | StatusFact::Unknown => {}
         }
         let costs = match (fact, recorded) {
+            // The last words of what is removed, and forgotten.
+            (StatusFact::State(status), _)
+                if matches!(status.state, RunState::Failed | RunState::Unassigned)
+                    && !self.progress.of(Topic::Config).is_beyond_reach()
+                    && !self.configured.contains(status.item)
+                    && !downtimes.knows(status.item) =>
+            {
+                return;
+            }
             (StatusFact::State(status), Some(written)) => {
                 let stamp = Stamp {
                     written,

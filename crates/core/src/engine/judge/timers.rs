@@ -4,6 +4,7 @@
 use super::Story;
 use crate::answers::EpisodeOutcome;
 use crate::engine::{Change, State};
+use crate::facts::input::Topic;
 use crate::facts::time::{ArrivalTime, EventTime};
 use crate::story::episodes::{Closed, Episodes, Shown};
 use crate::story::switches::StoryRule;
@@ -11,6 +12,19 @@ use crate::story::switches::StoryRule;
 // === impl State ===
 
 impl State {
+    /// The instant up to which nothing is unread of any topic that can be read, on the
+    /// coordinator's clock: a status on its way may say that what a timer waits for was done.
+    pub(in crate::engine) fn all_read_until(&self) -> Option<EventTime> {
+        let mut until = self.quiet_until()?;
+        for topic in [Topic::Config, Topic::Status] {
+            let progress = self.progress.of(topic);
+            if !progress.is_beyond_reach() {
+                until = until.min(progress.confirmed()?.as_event(self.clock.delay_ms_min?));
+            }
+        }
+        Some(until)
+    }
+
     /// Timers fire at their event time, up to an instant at which no older record is unread.
     pub(super) fn run_timers(&mut self, until: EventTime) {
         self.close_episode(|episodes, show| episodes.close_by(until, show));
@@ -86,7 +100,7 @@ impl State {
             || self.story.episodes.open().is_some_and(|open| {
                 let over = open.ready_at();
                 over.is_some_and(|over| {
-                    self.quiet_until() < Some(over) && Some(over) <= self.clock.now()
+                    self.all_read_until() < Some(over) && Some(over) <= self.clock.now()
                 })
             })
     }

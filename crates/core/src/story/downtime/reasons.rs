@@ -12,6 +12,7 @@ use crate::facts::sets;
 use crate::facts::time::EventTime;
 use crate::limits::TIMER_SLACK_MS;
 use crate::story::config_log::What;
+use crate::story::losses;
 use crate::story::steps::Turn;
 use crate::story::switches::StoryRule;
 
@@ -27,6 +28,7 @@ impl Downtimes {
                 self.gone(turn, old, &items, DownReason::Lost, &mut costs);
             }
         }
+        self.back(turn, &mut costs);
         for (place, old) in turn.before().iter().enumerate() {
             if turn.on(StoryRule::Downtime(3)) && turn.dropped(place, old) {
                 self.gone(
@@ -74,7 +76,8 @@ impl Downtimes {
                 What::Created => continue,
             };
             let items = from_task(change.connector, from);
-            for (item, line) in self.lines.range_mut(items) {
+            let mut over = Vec::new();
+            for (item, line) in self.lines.range(items) {
                 if let Line::Down(Stretch {
                     since,
                     reason: Some(reason),
@@ -83,8 +86,11 @@ impl Downtimes {
                 {
                     let ms = turn.step.recorded.since_ms(*since).max(0);
                     costs.push((Cost::Ended(*item, *reason, ms), turn.step.live));
-                    *line = Line::Off;
+                    over.push(*item);
                 }
+            }
+            for item in over {
+                self.put(item, Line::Off);
             }
         }
     }
@@ -127,6 +133,28 @@ impl Downtimes {
         }
     }
 
+    /// Who was missed joins with a claim to what it had: it was frozen, and runs it on without
+    /// a word. A fresh process claims nothing yet.
+    fn back(&mut self, turn: &Turn<'_>, costs: &mut Costs) {
+        if !turn.on(StoryRule::Downtime(2)) {
+            return;
+        }
+        for member in turn.newcomers() {
+            for item in member.claimed() {
+                let Some(Line::Down(stretch)) = self.lines.get(item) else {
+                    continue;
+                };
+                let missed = stretch.missed_in.is_some() && stretch.stop.worker == member.worker;
+                if let Some(reason) = stretch.reason.filter(|_| missed) {
+                    let ms = turn.step.join_ended.since_ms(stretch.since).max(0);
+                    costs.push((Cost::Ended(*item, reason, ms), turn.step.live));
+                    let up = stretch.stop.clone();
+                    self.put(*item, Line::Up(up));
+                }
+            }
+        }
+    }
+
     fn explain_pending(&mut self, turn: &Turn<'_>, costs: &mut Costs) {
         let pending: Vec<WorkItem> = self.pending.iter().copied().collect();
         for item in pending {
@@ -143,7 +171,7 @@ impl Downtimes {
             costs.push((Cost::Interrupted(item, reason), stretch.stop.stamp.live));
             self.pending.remove(&item);
             if reason.is_wanted() {
-                self.lines.insert(item, Line::Off);
+                self.put(item, Line::Off);
             }
         }
     }
@@ -198,7 +226,7 @@ impl Over {
 }
 
 /// Work of a connector from a task on; the connector itself comes first.
-fn from_task(connector: ConnectorId, task: i32) -> RangeInclusive<WorkItem> {
+pub(super) fn from_task(connector: ConnectorId, task: i32) -> RangeInclusive<WorkItem> {
     let last = WorkItem {
         connector,
         task: i32::MAX,
@@ -252,7 +280,7 @@ fn by_config(turn: &Turn<'_>, item: WorkItem) -> Option<DownReason> {
     let mut changes = turn
         .changes()
         .filter(|change| change.connector == item.connector);
-    changes.find_map(|change| match change.what {
+    let found = changes.find_map(|change| match change.what {
         What::Deleted if on(4) => Some(DownReason::Deleted),
         What::Committed {
             root: TasksRoot::Stopped,
@@ -263,5 +291,10 @@ fn by_config(turn: &Turn<'_>, item: WorkItem) -> Option<DownReason> {
         }
         What::Committed { .. } if is_task && on(6) => Some(DownReason::Reconfigured),
         What::Committed { .. } | What::Created | What::Deleted => None,
+    });
+    // It was removed before: a leader that is new to the group revokes it one round later.
+    found.or_else(|| {
+        let removed = on(4) && !losses::is_configured(turn, item);
+        removed.then_some(DownReason::Deleted)
     })
 }

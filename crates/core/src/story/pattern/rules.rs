@@ -183,7 +183,7 @@ fn rule_4_flapping(look: &Look<'_>) -> Counted {
             FLAPPING_DEPARTURES,
             WINDOW_MS,
         ),
-        subjects: chains.iter().map(Chain::worker).collect(),
+        subjects: distinct(chains.iter().map(Chain::worker)),
         evidence,
     }
 }
@@ -231,8 +231,19 @@ fn rule_6_rollout(look: &Look<'_>) -> Counted {
             workers.len(),
             few(&names)
         ),
-        subjects: workers,
+        subjects: distinct(workers),
     }
+}
+
+/// Each once: an address may be that of several workers, one after the other.
+fn distinct(workers: impl IntoIterator<Item = Arc<str>>) -> Vec<Arc<str>> {
+    let mut each: Vec<Arc<str>> = Vec::new();
+    for worker in workers {
+        if !each.contains(&worker) {
+            each.push(worker);
+        }
+    }
+    each
 }
 
 // === impl Look ===

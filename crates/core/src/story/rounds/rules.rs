@@ -135,7 +135,7 @@ fn wrote_status(
     // older than it can be unread: else it would matter which of both is read first.
     let until = round
         .next
-        .map_or(evidence.quiet_until, |next| Some(next.join_ended));
+        .map_or(evidence.quiet_until, |next| Some(next.recorded));
     let Some(until) = until.filter(|_| evidence.knows_clocks(round.next.as_ref())) else {
         return false;
     };
