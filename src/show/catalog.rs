@@ -3,6 +3,7 @@
 //! nothing else.
 
 mod agent;
+mod checks;
 mod cost;
 mod derived;
 mod episodes;
@@ -10,6 +11,7 @@ mod group;
 mod markdown;
 
 pub use agent::*;
+pub use checks::*;
 pub use cost::*;
 pub use derived::*;
 pub use episodes::*;
@@ -48,6 +50,7 @@ pub static ALL: &[&Family] = &[
     &DEADLINE,
     &DEPARTURES,
     &DEPARTED_WORKERS,
+    &CLOCK_INCONSISTENCIES,
     &PROTOCOL_DOWNGRADED,
     &GROUP_RECORD_BYTES,
     &WORKER_ASSIGNMENTS,
@@ -56,6 +59,7 @@ pub static ALL: &[&Family] = &[
     &UNASSIGNED_TASKS,
     &TASK_UNAVAILABLE,
     &UNAVAILABLE_TASKS,
+    &CHECK_INFO,
     &PATTERN_INFO,
     &MODE,
     &TRUST,

@@ -1,5 +1,6 @@
 //! What the agent says of a group in the log: from what changed, never from the engine.
 
+mod checks;
 mod episodes;
 mod group;
 
@@ -27,6 +28,7 @@ pub struct Words {
     mode: Option<Mode>,
     fresh: bool,
     told: group::Told,
+    checks: checks::Told,
 }
 
 // === impl Words ===
@@ -90,6 +92,7 @@ impl Words {
         }
         if answers.fresh {
             self.told.say(group, answers);
+            self.checks.say(group, answers);
         }
         if self.fresh != answers.fresh {
             if answers.fresh {

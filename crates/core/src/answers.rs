@@ -2,6 +2,7 @@
 //! metrics, API and page alike. What is not here cannot be shown by mistake.
 
 mod balance;
+mod checks;
 mod cost;
 mod counters;
 mod duration;
@@ -19,6 +20,7 @@ use serde::Serialize;
 
 pub use crate::facts::observation::AssignmentError;
 pub use balance::{BalanceAnswer, ConnectorBalance, KindBalance};
+pub use checks::{ChecksAnswer, ComparedAnswer, FiredAnswer, Severity, UndecidedAnswer};
 pub use cost::{DownReason, HandoverHow};
 pub use counters::{Counters, Histogram};
 pub use duration::{Bound, DurationAnswer};
@@ -85,6 +87,9 @@ pub struct Answers {
     pub balance: Option<BalanceAnswer>,
     /// How long things usually take; absent where the group's records are not read.
     pub habits: Option<Arc<HabitsAnswer>>,
+    /// Whether the clocks agree; absent where the group's records are not read. Shown by itself.
+    #[serde(skip)]
+    pub checks: Option<Arc<ChecksAnswer>>,
     /// What was counted while the agent watched.
     pub counters: Counters,
     /// Things about the inputs that a person should know.

@@ -6,10 +6,12 @@
 //! inputs give the same answers, on any day, on any machine.
 
 mod balance;
+mod checked;
 mod clock;
 mod counting;
 mod findings;
 mod judge;
+mod known;
 mod patterns;
 mod polls;
 mod publish;
@@ -67,6 +69,9 @@ pub struct State {
     counters: Counters,
     findings: Findings,
     weighed: balance::Weighed,
+    /// What the checks said last.
+    #[serde(skip)]
+    checked: checked::Checked,
     /// What arrived that may settle a round.
     #[serde(skip)]
     due: Due,

@@ -10,7 +10,7 @@ use evenkeel_core::facts::time::{ArrivalTime, EventTime};
 
 use super::html::{Html, text};
 use super::time::{instant, span};
-use super::{derived, episodes};
+use super::{checks, derived, episodes};
 use crate::show::api;
 use crate::show::health::{Health, health};
 use crate::show::view::AgentStats;
@@ -138,6 +138,7 @@ fn facts(out: &mut Html, answers: &Answers, group: &GroupAnswer, now: ArrivalTim
         list.push(("connectors", format!("{count} + {tasks} tasks")));
     }
     list.extend(derived::facts(answers));
+    list.extend(checks::fact(answers));
     out.raw("<dl>");
     for (name, value) in list {
         out.raw("<div>");
@@ -147,6 +148,7 @@ fn facts(out: &mut Html, answers: &Answers, group: &GroupAnswer, now: ArrivalTim
     }
     out.raw("</dl>\n");
     derived::line(out, answers);
+    checks::lines(out, answers);
     if let Some(workers) = &group.downgraded {
         let who = if workers.is_empty() {
             String::new()

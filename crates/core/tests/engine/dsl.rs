@@ -16,13 +16,15 @@
 //! 2.5  show                            print the state now
 //! 2.5  story                           print the episodes alone; nothing else is printed then
 //! 2.5  costs                           print what it cost, and what is down now; likewise
-//! 2.5  balance                         print how evenly work is spread; also: pattern, habits
+//! 2.5  balance                         print how evenly work is spread; also: pattern, habits,
+//!                                      checks (those that fire)
 //! 2.5  sampled 40                      so many group records are left out; `sampled off`: none any more
 //! 3.0  access offsets denied           a topic became unreadable, or `ok`
 //! 3.1  poll stable sessioned a off=3 | a: claim=foo | ...    a description; also: poll
 //!                                      empty | dead | preparing | listed none |
 //!                                      listed preparing | failed denied
-//! 3.2  own a 192.0.2.1                 the worker and the addresses beside the agent
+//! 3.2  own a 192.0.2.1                 the worker and the addresses beside the agent, and
+//!                                      `name=value` of its file
 //! 3.2  mode                            print what can be seen, and the state by polls
 //! ```
 //! The member `a` has id `a-1`, URL `http://a:8083/`; `a#2` is another process of the
@@ -39,7 +41,7 @@ mod story;
 mod tell;
 
 use evenkeel_core::engine::Engine;
-use evenkeel_core::facts::input::{Ends, Input, InputKind, Record, Settings, Start, Topic};
+use evenkeel_core::facts::input::{Ends, Input, InputKind, Record, Settings, Start, Topic, WorkerSetting};
 use evenkeel_core::facts::time::{ArrivalTime, EventTime};
 use evenkeel_core::wire::encode;
 use print::{print_answers, print_change, print_mode};
@@ -207,6 +209,7 @@ impl Writer {
             "balance" => vec![Step::Tell(tell::What::Balance)],
             "pattern" => vec![Step::Tell(tell::What::Pattern)],
             "habits" => vec![Step::Tell(tell::What::Habits)],
+            "checks" => vec![Step::Tell(tell::What::Checks)],
             "access" => {
                 self.hidden.retain(|topic| topic.label() != words[1]);
                 if words[2] != "ok" {
@@ -223,7 +226,10 @@ impl Writer {
                 };
                 if let InputKind::Settings(settings) = &mut input.kind {
                     settings.own_worker = Some(format!("{}:8083", words[1]));
-                    settings.own_addresses = words[2..].iter().map(|&a| a.to_owned()).collect();
+                    let (clocks, addresses): (Vec<&str>, Vec<&str>) =
+                        words[2..].iter().partition(|word| word.contains('='));
+                    settings.own_addresses = addresses.iter().map(|&a| a.to_owned()).collect();
+                    settings.worker_settings = clocks.into_iter().zip(1..).map(setting).collect();
                 }
                 vec![Step::Input(input)]
             }
@@ -371,6 +377,16 @@ fn redacted_of(more: &str) -> String {
         &mut contents,
     );
     String::from_utf8(value.into_value().unwrap()).unwrap()
+}
+
+/// A setting of the worker beside the agent, and its line.
+fn setting((text, line): (&str, u32)) -> WorkerSetting {
+    let (name, value) = text.split_once('=').expect("a setting");
+    WorkerSetting {
+        name: name.to_owned(),
+        value: value.to_owned(),
+        source: format!("worker.properties:{line}"),
+    }
 }
 
 fn topic_index(topic: Topic) -> usize {

@@ -17,6 +17,7 @@ mod cases_moved;
 mod cases_patterns;
 mod cases_why;
 mod causes;
+mod checks;
 mod departures;
 mod downtime;
 mod dsl;
