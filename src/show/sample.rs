@@ -1,6 +1,7 @@
 //! For tests: a group of three workers whose fourth was killed a moment ago, so that a
 //! connector and two tasks are parked until the scheduled delay ends.
 
+mod checks;
 mod derived;
 
 use std::collections::BTreeMap;
@@ -60,6 +61,7 @@ pub(crate) fn incident() -> Answers {
         }),
         pattern: Some(derived::flapping()),
         balance: Some(derived::uneven()),
+        checks: Some(Arc::new(checks::contradicting())),
         findings: vec![FindingAnswer {
             finding: "config_hazard",
             subject: "connect-configs".to_owned(),
@@ -206,6 +208,7 @@ pub(crate) fn calm(members: Vec<MemberAnswer>) -> Answers {
         episodes: Some(EpisodesAnswer::default()),
         pattern: Some(derived::quiet()),
         balance: Some(derived::even()),
+        checks: Some(Arc::new(checks::agreeing())),
         fresh: true,
         whole_since: Some(EventTime(1_699_990_000_000)),
         group: Some(group(members)),

@@ -83,7 +83,7 @@ pub(super) fn watched(state: &State, sight: &Sight<'_>) -> Watched {
             }
             worker
         });
-        group.worker_count = Some(count(newest.members.len(), 1));
+        group.worker_count = Some(worker_count(state));
         let mut hosts: Vec<&str> = newest.members.iter().map(|m| &*m.client_host).collect();
         hosts.sort_unstable();
         hosts.dedup();
@@ -150,6 +150,17 @@ fn count(count: usize, generations: usize) -> Value<i64> {
 
 fn measured_ms(ms: i64, count: u64) -> Value<i64> {
     Value::new(ms, Source::Measured { count })
+}
+
+/// How many there were at once at most: one that is away is still one of them.
+fn worker_count(state: &State) -> Value<i64> {
+    let ours = |round: &&Round| round.incarnation == state.group.incarnation;
+    let rounds = state.rounds.shown().filter(ours);
+    let records: Vec<usize> = rounds
+        .filter_map(|round| round.record.as_deref())
+        .map(|record| record.members.len())
+        .collect();
+    count(records.iter().copied().max().unwrap_or(0), records.len())
 }
 
 // === Members ===
