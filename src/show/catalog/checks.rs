@@ -4,7 +4,7 @@ use evenkeel_core::answers::Severity;
 use evenkeel_core::checks;
 
 use super::group::{GROUP, gauge};
-use super::{Count, Family, Label, Values};
+use super::{Count, Family, Label, MetricType, Scope, Values};
 
 pub static CLOCK_INCONSISTENCIES: Family = gauge(
     "evenkeel_clock_inconsistencies",
@@ -19,9 +19,10 @@ pub static CLOCK_INCONSISTENCIES: Family = gauge(
 ])
 .count(Count::PerGroup(Severity::ALL.len()));
 
-/// A gauge that is always 1, as the one of patterns.
-pub static CHECK_INFO: Family = gauge(
+pub static CHECK_INFO: Family = Family::new(
     "evenkeel_check_info",
+    MetricType::Info,
+    Scope::Group,
     "Always 1: a check that fires, and the worker, topic or group it is about, the worst first up to the bound; /api/v1/checks has the values, where each was read, what follows and what to do. Only while it holds.",
 )
 .labels(&[
