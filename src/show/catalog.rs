@@ -9,6 +9,7 @@ mod derived;
 mod episodes;
 mod group;
 mod markdown;
+mod state;
 
 pub use agent::*;
 pub use checks::*;
@@ -17,6 +18,7 @@ pub use derived::*;
 pub use episodes::*;
 pub use group::*;
 pub use markdown::{json, markdown, text};
+pub use state::*;
 
 /// All families, in the order they are exposed and documented.
 pub static ALL: &[&Family] = &[
@@ -43,8 +45,10 @@ pub static ALL: &[&Family] = &[
     &UNASSIGNED,
     &IMBALANCE,
     &SURVIVOR_ASSIGNMENTS,
+    &DISAGREEMENTS,
     &INTERRUPTIONS,
     &HANDOVERS,
+    &MOVES,
     &LOST_ASSIGNMENTS,
     &LOST_DURATION,
     &DEADLINE,
@@ -61,6 +65,9 @@ pub static ALL: &[&Family] = &[
     &UNAVAILABLE_TASKS,
     &CHECK_INFO,
     &PATTERN_INFO,
+    &DISAGREEMENT_INFO,
+    &CONNECTORS,
+    &TASKS,
     &MODE,
     &TRUST,
     &REPORTER,
@@ -159,6 +166,8 @@ pub enum Count {
     PerGroup(usize),
     /// So many for each worker of a group.
     PerWorker(usize),
+    /// At least one for each connector: one for each state that it, or a task of it, is in.
+    PerConnector,
     /// So many for the agent, whatever it watches.
     Once(usize),
     /// None: one a subject, and only while there is something to say, up to the

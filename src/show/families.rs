@@ -9,6 +9,7 @@ mod cost;
 mod derived;
 mod episodes;
 mod group;
+mod state;
 
 use std::collections::BTreeSet;
 

@@ -7,6 +7,7 @@ mod episodes;
 mod group;
 mod html;
 mod time;
+mod work;
 
 use evenkeel_core::facts::time::ArrivalTime;
 

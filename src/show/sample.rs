@@ -3,6 +3,7 @@
 
 mod checks;
 mod derived;
+mod work;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,8 +13,8 @@ use evenkeel_core::answers::{
     DeadlineAnswer, DelayReason, DepartureAnswer, DepartureHow, DownReason, DurationAnswer,
     EpisodeAnswer, EpisodeRound, EpisodeState, EpisodesAnswer, FindingAnswer, GroupAnswer,
     GroupState, HandoverHow, Histogram, InputAnswer, ItemAnswer, LossEnd, LostAnswer, MemberAnswer,
-    Mode, Outcome, OwnWorker, Phase, PolledBounds, PollsAnswer, RecentAnswer, RevocationHow, Role,
-    RoundAnswer, RoundMember, SkewAnswer, UnassignedAnswer, UnassignedReason,
+    Mode, MoveNeed, Outcome, OwnWorker, Phase, PolledBounds, PollsAnswer, RecentAnswer,
+    RevocationHow, Role, RoundAnswer, RoundMember, SkewAnswer, UnassignedAnswer, UnassignedReason,
 };
 use evenkeel_core::facts::ids::{Kind, Protocol};
 use evenkeel_core::facts::input::{Settings, Topic};
@@ -62,6 +63,8 @@ pub(crate) fn incident() -> Answers {
         pattern: Some(derived::flapping()),
         balance: Some(derived::uneven()),
         checks: Some(Arc::new(checks::contradicting())),
+        states: Some(work::parked()),
+        disagreements: Some(work::abandoned()),
         findings: vec![FindingAnswer {
             finding: "config_hazard",
             subject: "connect-configs".to_owned(),
@@ -86,6 +89,7 @@ pub(crate) fn incident() -> Answers {
             lost_duration: histogram(&[301_000, 301_000]),
             interruptions: BTreeMap::from([((Kind::Task, DownReason::Lost), 2)]),
             handovers: BTreeMap::from([((Kind::Task, HandoverHow::Unclean), 2)]),
+            moves: BTreeMap::from([((Kind::Task, MoveNeed::Required), 2)]),
             unavailable_ms: BTreeMap::from([((Arc::from("orders"), DownReason::Lost), 301_250)]),
         },
         unavailable: BTreeMap::from([((Arc::from("orders"), DownReason::Lost), 1)]),
@@ -209,6 +213,7 @@ pub(crate) fn calm(members: Vec<MemberAnswer>) -> Answers {
         pattern: Some(derived::quiet()),
         balance: Some(derived::even()),
         checks: Some(Arc::new(checks::agreeing())),
+        disagreements: Some(work::agreed()),
         fresh: true,
         whole_since: Some(EventTime(1_699_990_000_000)),
         group: Some(group(members)),

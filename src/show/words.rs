@@ -1,6 +1,7 @@
 //! What the agent says of a group in the log: from what changed, never from the engine.
 
 mod checks;
+mod disagreements;
 mod episodes;
 mod group;
 
@@ -29,6 +30,7 @@ pub struct Words {
     fresh: bool,
     told: group::Told,
     checks: checks::Told,
+    disagreements: disagreements::Told,
 }
 
 // === impl Words ===
@@ -93,6 +95,7 @@ impl Words {
         if answers.fresh {
             self.told.say(group, answers);
             self.checks.say(group, answers);
+            self.disagreements.say(group, answers);
         }
         if self.fresh != answers.fresh {
             if answers.fresh {

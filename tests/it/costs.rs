@@ -13,7 +13,7 @@ type Counts = BTreeMap<(String, String), i64>;
 
 /// What statuses do not show, with the reason: beginning of the recording's name, what, and of
 /// which reason or how; empty where it is all.
-const UNSEEN: [(&str, &str, &str, &str); 4] = [
+const UNSEEN: [(&str, &str, &str, &str); 3] = [
     (
         "eager_latecomer",
         "",
@@ -26,12 +26,6 @@ const UNSEEN: [(&str, &str, &str, &str); 4] = [
         "",
         "a worker that thaws runs its work beside who has it now, and writes nothing until it \
          stops it",
-    ),
-    (
-        "task_ignores_stop",
-        "interrupted",
-        "reconfigured",
-        "a stop that is given up, and a start on the same worker: RUNNING follows RUNNING",
     ),
     (
         "flapping_worker",

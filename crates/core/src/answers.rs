@@ -5,6 +5,7 @@ mod balance;
 mod checks;
 mod cost;
 mod counters;
+mod disagreements;
 mod duration;
 mod episode;
 mod episode_labels;
@@ -12,6 +13,7 @@ mod group;
 mod habits;
 mod labels;
 mod pattern;
+mod states;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,8 +23,9 @@ use serde::Serialize;
 pub use crate::facts::observation::AssignmentError;
 pub use balance::{BalanceAnswer, ConnectorBalance, KindBalance};
 pub use checks::{ChecksAnswer, ComparedAnswer, FiredAnswer, Severity, UndecidedAnswer};
-pub use cost::{DownReason, HandoverHow};
+pub use cost::{DownReason, HandoverHow, MoveNeed};
 pub use counters::{Counters, Histogram};
+pub use disagreements::{Confidence, DisagreementAnswer, DisagreementType, DisagreementsAnswer};
 pub use duration::{Bound, DurationAnswer};
 pub use episode::{
     Cause, CauseAnswer, DepartureAnswer, DepartureHow, EpisodeAnswer, EpisodeOutcome, EpisodeRound,
@@ -32,8 +35,9 @@ pub use episode::{
 pub use group::{GroupAnswer, GroupState, MemberAnswer, OwnWorker, Role};
 pub use habits::{HabitAnswer, HabitsAnswer};
 pub use pattern::{Pattern, PatternAnswer, PatternNumber};
+pub use states::{ConnectorStates, EffectiveState, ItemState, StatesAnswer};
 
-use crate::facts::ids::Protocol;
+use crate::facts::ids::{Kind, Protocol};
 use crate::facts::input::{Settings, Topic, Trouble};
 use crate::facts::time::{ArrivalTime, EventTime};
 
@@ -81,6 +85,13 @@ pub struct Answers {
     /// Tasks that do not run now, by connector and reason.
     #[serde(skip)]
     pub unavailable: BTreeMap<(Arc<str>, DownReason), u64>,
+    /// What everything that is configured does; absent where it is not known who owns what, or
+    /// what is configured.
+    pub states: Option<StatesAnswer>,
+    /// Where the status topic and the group say different things; absent where the group's
+    /// records are not read.
+    #[serde(flatten)]
+    pub disagreements: Option<DisagreementsAnswer>,
     /// What the last half hour looks like; absent where the group's records are not read.
     pub pattern: Option<PatternAnswer>,
     /// How evenly work is spread; absent until a generation is confirmed.
@@ -90,6 +101,9 @@ pub struct Answers {
     /// Whether the clocks agree; absent where the group's records are not read. Shown by itself.
     #[serde(skip)]
     pub checks: Option<Arc<ChecksAnswer>>,
+    /// Moves by kind of which it is not settled yet whether they had to be: who had it may
+    /// be back soon.
+    pub moves_unsettled: BTreeMap<Kind, u64>,
     /// What was counted while the agent watched.
     pub counters: Counters,
     /// Things about the inputs that a person should know.

@@ -9,6 +9,7 @@ mod balance;
 mod checked;
 mod clock;
 mod counting;
+mod disagreements;
 mod findings;
 mod judge;
 mod known;
@@ -18,6 +19,8 @@ mod publish;
 mod records;
 mod resume;
 mod snapshots;
+mod states;
+mod unowned;
 
 use std::sync::Arc;
 
@@ -307,6 +310,7 @@ impl State {
                 self.statuses.clear();
                 self.story.statuses.clear();
                 self.story.downtimes.clear();
+                self.story.disagreements.statuses_anew();
             }
         }
     }

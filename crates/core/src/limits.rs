@@ -187,3 +187,18 @@ pub const CHECK_MISMATCHES_MS: i64 = 3_600_000;
 
 /// Restarts that have to be measured before it is said that the delay is too long for them.
 pub const CHECK_RESTARTS_MIN: u64 = 3;
+/// Milliseconds after which work that somebody is told to have, and of which nobody says what
+/// was expected, is a disagreement; or the worker's rebalance timeout, where that is longer.
+pub const DISAGREES_AFTER_MS: i64 = 60_000;
+
+/// Disagreements remembered, and as many pieces of work that may come to be one.
+pub const DISAGREEMENTS_MAX: usize = UNOWNED_MEMORY_MAX;
+
+/// Disagreements that are shown; how many there are is told.
+pub const DISAGREEMENTS_SHOWN_MAX: usize = 500;
+
+/// Disagreements that are over, remembered to be shown.
+pub const DISAGREEMENTS_OVER_MAX: usize = 50;
+
+/// Connectors and tasks that do not run, shown one by one; how many there are is told.
+pub const STATES_SHOWN_MAX: usize = 500;

@@ -3,6 +3,7 @@
 pub mod balance;
 pub mod configured;
 pub mod counts;
+pub mod effective;
 pub mod own;
 pub mod polled;
 pub mod protocol;

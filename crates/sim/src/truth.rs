@@ -1,6 +1,7 @@
 //! What really happened, as plain data in true time: rounds, departures, lost work, and
 //! when each worker stopped and started what.
 
+mod runs;
 mod scribe;
 
 use std::collections::BTreeMap;
@@ -11,6 +12,7 @@ use crate::clock::Clock;
 use crate::item::{Item, Work};
 use crate::protocol::Why;
 
+pub use runs::{RunEnd, TrueRun};
 pub use scribe::{Departing, Doer, Scribe};
 
 /// Everything that happened in a world.
@@ -28,6 +30,8 @@ pub struct Truth {
     pub stops: Vec<TrueStop>,
     /// Every start.
     pub starts: Vec<TrueStart>,
+    /// Every run, in the order in which they began.
+    pub runs: Vec<TrueRun>,
     /// When the group was created and deleted.
     pub lives: Vec<TrueLife>,
     /// The clocks that records were stamped by: brokers by leader epoch, workers by address.
@@ -296,6 +300,8 @@ pub struct TrueStop {
     pub generation: i32,
     /// Why.
     pub why: StopWhy,
+    /// Whether it was still configured.
+    pub configured: bool,
     /// When it was asked to stop.
     pub from_ms: i64,
     /// When it had stopped, or was given up; `None` if its process died before.

@@ -26,8 +26,8 @@ pub use assignment::{Assignment, Work};
 pub use collect::{ProcessLog, read};
 pub use compare::Comparison;
 pub use costs::{
-    Costs, Downtime, DowntimeEnd, Failure, Handover, Interruption, Move, Reason, Run, RunBegin,
-    RunEnd,
+    Costs, Downtime, DowntimeEnd, Failure, Handover, Interruption, Move, Need, Reason, Run,
+    RunBegin, RunEnd,
 };
 pub use derive::{Departure, DepartureWay, TruthGeneration, TruthMember};
 pub use event::{Item, ItemKind, LeaderView, Step, TruthEvent, Verb, What};

@@ -1,6 +1,6 @@
 //! The families about what rebalances cost: work that did not run, and how it changed hands.
 
-use evenkeel_core::answers::{DownReason, HandoverHow};
+use evenkeel_core::answers::{DownReason, HandoverHow, MoveNeed};
 use evenkeel_core::facts::ids::Kind;
 
 use super::group::{CONNECTOR, GROUP, KIND, counter, gauge};
@@ -41,6 +41,20 @@ pub static HANDOVERS: Family = counter(
     },
 ])
 .count(Count::PerGroup(Kind::ALL.len() * HandoverHow::ALL.len()));
+
+pub static MOVES: Family = counter(
+    "evenkeel_moves_total",
+    "Connectors and tasks that a member took and another worker had last, once it is known whether they had to move: required (that worker is gone, or an even split among those who are there took it), returned (away from a worker that was back within ten minutes, or to it: a restart that is paid twice), extra (nothing of that).",
+)
+.labels(&[
+    GROUP,
+    KIND,
+    Label {
+        name: "need",
+        values: Values::Closed(|| MoveNeed::ALL.map(MoveNeed::label).to_vec()),
+    },
+])
+.count(Count::PerGroup(Kind::ALL.len() * MoveNeed::ALL.len()));
 
 pub static TASK_UNAVAILABLE: Family = counter(
     "evenkeel_task_unavailable_seconds_total",

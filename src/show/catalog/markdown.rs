@@ -97,7 +97,7 @@ pub(super) fn fresh_series() -> (usize, usize, usize) {
             Count::PerGroup(count) => series.0 += count,
             Count::PerWorker(count) => series.1 += count,
             Count::Once(count) => series.2 += count,
-            Count::Subjects | Count::OnDemand => {}
+            Count::PerConnector | Count::Subjects | Count::OnDemand => {}
         }
     }
     series
@@ -106,13 +106,18 @@ pub(super) fn fresh_series() -> (usize, usize, usize) {
 fn budget() -> String {
     let (group, worker, agent) = fresh_series();
     let three = group + 3 * worker + agent;
+    let per_connector = ALL.iter();
+    let per_connector = per_connector.filter(|family| family.count == Count::PerConnector);
+    let connector = per_connector.count();
     format!(
         "
 ## How many series
 
 A fresh group with nothing wrong has **{group} series, {worker} a worker**, and the agent
-{agent}: {three} for a group of three workers. What has a series a connector or a finding
-exists only while there is something to say, at most `metrics.subjects_max` a family and
+{agent}: {three} for a group of three workers. A connector whose tasks all run adds
+**{connector}**, and one more for each other state that some of them are in and for each reason
+why tasks of it did not run since the agent came. What else has a series a connector or a
+finding exists only while there is something to say, at most `metrics.subjects_max` a family and
 group. Beyond `metrics.series_max` families are left out whole, those with a series a
 worker first; `evenkeel_series_dropped_total` grows by every series left out.
 "
@@ -161,6 +166,7 @@ fn presence(family: &Family) -> String {
         Count::PerGroup(1) => "one a group".to_owned(),
         Count::PerGroup(count) => format!("{count} a group"),
         Count::PerWorker(count) => format!("{count} a worker"),
+        Count::PerConnector => "one for each state of a connector's work that there is".to_owned(),
         Count::Once(_) => "one".to_owned(),
         Count::Subjects => "only while there is something to say, bounded".to_owned(),
         Count::OnDemand => "only while there is something to say".to_owned(),

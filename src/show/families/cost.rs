@@ -1,6 +1,6 @@
 //! The families about what rebalances cost, from the answers of one group.
 
-use evenkeel_core::answers::{Answers, DownReason, HandoverHow};
+use evenkeel_core::answers::{Answers, DownReason, HandoverHow, MoveNeed};
 use evenkeel_core::facts::ids::Kind;
 
 use super::bound::largest;
@@ -31,6 +31,14 @@ pub(super) fn fill<'a>(out: &mut Collected<'a>, answers: &'a Answers, subjects_m
                 labels,
                 Value::Count(count.copied().unwrap_or(0)),
             );
+        }
+    }
+    for kind in Kind::ALL {
+        for need in MoveNeed::ALL {
+            let count = counters.moves.get(&(kind, need));
+            let labels = [group, kind.label(), need.label()];
+            let count = count.copied().unwrap_or(0);
+            out.add(&c::MOVES, labels, Value::Count(count));
         }
     }
     for ((connector, reason), ms) in &counters.unavailable_ms {

@@ -9,7 +9,7 @@ use evenkeel_core::answers::{
 use evenkeel_core::facts::ids::{Kind, Protocol};
 
 use super::bound::largest;
-use super::{Collected, Value, checks, cost, derived, episodes};
+use super::{Collected, Value, checks, cost, derived, episodes, state as work};
 use crate::show::catalog as c;
 
 /// Adds the series of one group.
@@ -29,6 +29,7 @@ pub(super) fn fill<'a>(out: &mut Collected<'a>, answers: &'a Answers, subjects_m
         recent(out, group, answers);
     }
     configured(out, group, answers);
+    work::fill(out, answers, subjects_max);
     if let Some(items) = &answers.unassigned {
         unassigned(out, group, items, subjects_max);
     }

@@ -162,6 +162,14 @@ fn a_hole_in_the_history_costs_trust_only() {
 }
 
 #[test]
+fn records_that_are_left_out_cost_trust() {
+    let mut answers = world();
+    answers.mode = Mode::Sampled;
+    let told = (true, false, vec![(Some(Topic::Offsets), "sampled")]);
+    assert_eq!(reasons(&answers, NOW), told);
+}
+
+#[test]
 fn o_20_an_id_that_another_group_has_costs_trust() {
     let mut answers = world();
     answers.findings.push(FindingAnswer {

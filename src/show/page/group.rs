@@ -1,22 +1,19 @@
 //! One group on the page.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
-use evenkeel_core::answers::{Answers, GroupAnswer, GroupState, RoundAnswer, UnassignedReason};
+use evenkeel_core::answers::{Answers, GroupAnswer, GroupState, RoundAnswer};
 use evenkeel_core::facts::ids::Protocol;
 use evenkeel_core::facts::input::Topic;
 use evenkeel_core::facts::time::{ArrivalTime, EventTime};
 
 use super::html::{Html, text};
-use super::time::{instant, span};
-use super::{checks, derived, episodes};
+use super::time::span;
+use super::{checks, derived, episodes, work};
 use crate::show::api;
 use crate::show::health::{Health, health};
 use crate::show::view::AgentStats;
 
 /// Rows of a table; the API has the rest.
-const ROWS_MAX: usize = 100;
+pub(super) const ROWS_MAX: usize = 100;
 /// Rounds that are shown, the newest ones.
 const ROUNDS_MAX: usize = 8;
 
@@ -32,7 +29,8 @@ pub(super) fn write(out: &mut Html, answers: &Answers, agent: &AgentStats, now: 
     match &answers.group {
         Some(group) => {
             facts(out, answers, group, now);
-            unassigned(out, answers, now);
+            work::unassigned(out, answers, now);
+            work::disagreements(out, answers, now);
             if let Some(all) = &answers.episodes {
                 episodes::write(out, all, now);
             }
@@ -71,6 +69,9 @@ fn badges(out: &mut Html, answers: &Answers, health: &Health) {
     let unowned = answers.without_owner().len();
     if unowned > 0 {
         badge("warn", &format!("{unowned} without an owner"));
+    }
+    if let Some((class, words)) = work::badge(answers) {
+        badge(class, &words);
     }
     if !health.trusted {
         badge("warn", "incomplete");
@@ -137,6 +138,7 @@ fn facts(out: &mut Html, answers: &Answers, group: &GroupAnswer, now: ArrivalTim
         let count = configured.connectors.len();
         list.push(("connectors", format!("{count} + {tasks} tasks")));
     }
+    list.extend(work::facts(answers));
     list.extend(derived::facts(answers));
     list.extend(checks::fact(answers));
     out.raw("<dl>");
@@ -166,89 +168,6 @@ fn facts(out: &mut Html, answers: &Answers, group: &GroupAnswer, now: ArrivalTim
 pub(super) fn ago(then: EventTime, now: ArrivalTime) -> String {
     // Two clocks: good enough to read, not to reckon with.
     format!("{} ago", span(now.delay_after_ms(then)))
-}
-
-/// What has no owner, a line for each connector, reason and last owner.
-fn unassigned(out: &mut Html, answers: &Answers, now: ArrivalTime) {
-    let Some(_) = &answers.configured else { return };
-    out.element(
-        "h3",
-        "",
-        format!("Without an owner: {}", answers.without_owner().len()),
-    );
-    if let Some(deadline) = answers.deadline {
-        let left = deadline.at.0.saturating_sub(now.0);
-        let when = if left > 0 {
-            format!("ends in {}", span(left))
-        } else {
-            format!("ended {} ago", span(-left))
-        };
-        let line = format!(
-            "The scheduled delay {when} ({} UTC). Reason: {}.",
-            instant(deadline.at.0),
-            deadline.reason.label().replace('_', " ")
-        );
-        out.element("p", "class=\"alert\"", line);
-    }
-    if answers.without_owner().is_empty() {
-        out.element(
-            "p",
-            "class=\"quiet\"",
-            "Everything that is configured has an owner.",
-        );
-        return;
-    }
-    type Key<'a> = (&'a str, UnassignedReason, Option<&'a Arc<str>>);
-    let mut lines: BTreeMap<Key<'_>, (Vec<String>, Option<EventTime>)> = BTreeMap::new();
-    for each in answers.without_owner() {
-        let key = (&*each.item.connector, each.reason, each.last_owner.as_ref());
-        let (items, since) = lines.entry(key).or_default();
-        items.push(
-            each.item
-                .task
-                .map_or("connector".to_owned(), |task| task.to_string()),
-        );
-        *since = (*since).into_iter().chain(each.since).min();
-    }
-    let count = lines.len();
-    out.table(["connector", "what", "reason", "for", "last owner"]);
-    for ((connector, reason, owner), (items, since)) in lines.into_iter().take(ROWS_MAX) {
-        out.row([
-            connector.to_owned(),
-            listed(&items),
-            reason.label().replace('_', " "),
-            since.map_or_else(String::new, |since| span(now.delay_after_ms(since))),
-            owner.map_or_else(String::new, ToString::to_string),
-        ]);
-    }
-    out.table_end();
-    more(out, count);
-}
-
-/// `connector, tasks 0, 1, 2`, cut where it is long.
-fn listed(items: &[String]) -> String {
-    const ITEMS_MAX: usize = 12;
-    let (connector, tasks): (Vec<_>, Vec<_>) = items.iter().partition(|item| *item == "connector");
-    let mut parts = Vec::new();
-    if !connector.is_empty() {
-        parts.push("connector".to_owned());
-    }
-    if !tasks.is_empty() {
-        let shown: Vec<&str> = tasks
-            .iter()
-            .take(ITEMS_MAX)
-            .map(|task| task.as_str())
-            .collect();
-        let rest = tasks.len().saturating_sub(shown.len());
-        let rest = if rest > 0 {
-            format!(" and {rest} more")
-        } else {
-            String::new()
-        };
-        let word = if tasks.len() == 1 { "task" } else { "tasks" };
-        parts.push(format!("{word} {}{rest}", shown.join(", ")));
-    }
-    parts.join(", ")
 }
 
 fn members(out: &mut Html, group: &GroupAnswer) {
@@ -384,7 +303,7 @@ fn findings(out: &mut Html, answers: &Answers) {
     more(out, answers.findings.len());
 }
 
-fn more(out: &mut Html, count: usize) {
+pub(super) fn more(out: &mut Html, count: usize) {
     if count > ROWS_MAX {
         let line = format!(
             "… and {} more, all of them in /api/v1/state.",

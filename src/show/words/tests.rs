@@ -21,8 +21,11 @@ fn said(answers: &[Answers]) -> Vec<String> {
         line.replace("evenkeel::show::words: ", "")
             .replace(" group=connect-orders", "")
     };
-    let of_the_group =
-        |line: &&String| line.contains("words::group: ") || line.contains("words::checks: ");
+    let of_the_group = |line: &&String| {
+        ["words::group: ", "words::checks: ", "words::disagreements: "]
+            .iter()
+            .any(|told_by| line.contains(told_by))
+    };
     lines
         .iter()
         .filter(|line| !of_the_group(line))
@@ -59,6 +62,32 @@ fn what_the_group_does_is_told_once() {
             "pattern group=connect-orders pattern=\"quiet\" before=\"flapping\" subject=\"\" evidence=\"\"",
         ]
     );
+}
+
+/// A line when a worker has some of a type, one when it has none any more, whatever number of
+/// tasks it is.
+#[test]
+fn disagreements_come_and_go() {
+    let mut words = Words::default();
+    let group: Arc<str> = Arc::from("connect-orders");
+    let mut more = incident();
+    let told = more.disagreements.as_mut().unwrap();
+    for count in told.counts.values_mut() {
+        *count += 1;
+    }
+    let lines = lines(LogLevel::Info, || {
+        for answers in [incident(), more, calm(Vec::new()), incident()] {
+            words.answers(&group, &answers);
+        }
+    });
+    let told: Vec<&str> = lines
+        .iter()
+        .filter_map(|line| line.split_once("words::disagreements: "))
+        .map(|(_, told)| told)
+        .collect();
+    let one = "told to stop it by generation 5, it claims it no more, and did not write that it stopped group=connect-orders disagreement=\"abandoned_stop\" worker=worker-c:8083 count=1 connector=\"orders\" confidence=\"likely\"";
+    let gone = "status topic and group agree again group=connect-orders disagreement=\"abandoned_stop\" worker=worker-c:8083";
+    assert_eq!(told, [one, gone, one]);
 }
 
 #[test]

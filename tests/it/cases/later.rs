@@ -58,23 +58,16 @@ pub(super) const AHEAD: &[Case] = &[
         "failures right after a start",
     ),
     (
-        "o_05",
-        &["o_05_a_late_stop_is_no_new_unrest"],
-        "effective states, and that the stale status is counted",
-    ),
-    (
         "o_16",
-        &["o_16_back_when_the_delay_is_over"],
-        "the check of both settings, the disagreement from the end of the delay on",
+        &[
+            "o_16_back_when_the_delay_is_over",
+            "o_16_suspected_when_the_delay_is_over",
+        ],
+        "the check of both settings",
     ),
     (
         "o_25",
         &["o_25_no_task_is_ever_committed"],
         "that no task was committed, after a grace period",
-    ),
-    (
-        "o_33",
-        &["o_33_a_start_that_fails_is_an_answer"],
-        "that the old instance probably lives",
     ),
 ];

@@ -36,6 +36,18 @@ pub enum HandoverHow {
     Unclean,
 }
 
+/// Whether work had to go to another worker: the label `need` (D11).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MoveNeed {
+    /// Its worker is gone, or an even split took it.
+    Required,
+    /// It went back to, or away from, a worker that was gone for a short time.
+    Returned,
+    /// Nothing of that.
+    Extra,
+}
+
 // === impl DownReason ===
 
 impl DownReason {
@@ -87,6 +99,23 @@ impl HandoverHow {
         match self {
             Self::Clean => "clean",
             Self::Unclean => "unclean",
+        }
+    }
+}
+
+// === impl MoveNeed ===
+
+impl MoveNeed {
+    /// All, in the order they are shown.
+    pub const ALL: [Self; 3] = [Self::Required, Self::Returned, Self::Extra];
+
+    /// The label value.
+    #[must_use]
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Required => "required",
+            Self::Returned => "returned",
+            Self::Extra => "extra",
         }
     }
 }

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::{Cause, DepartureHow, DownReason, HandoverHow, LossEnd, Outcome, Phase, RevocationHow};
+use super::{
+    Cause, DepartureHow, DownReason, HandoverHow, LossEnd, MoveNeed, Outcome, Phase, RevocationHow,
+};
 use crate::facts::ids::Kind;
 use crate::facts::observation::AssignmentError;
 
@@ -46,6 +48,9 @@ pub struct Counters {
     /// Work that went from one worker to another, by kind and how.
     #[serde(with = "crate::facts::pairs", default)]
     pub handovers: BTreeMap<(Kind, HandoverHow), u64>,
+    /// Work that was handed to another worker than had it last, by kind and need.
+    #[serde(with = "crate::facts::pairs", default)]
+    pub moves: BTreeMap<(Kind, MoveNeed), u64>,
     /// How long tasks did not run, in milliseconds, by connector and reason: stretches that
     /// are over.
     #[serde(with = "crate::facts::pairs", default)]

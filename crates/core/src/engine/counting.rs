@@ -14,6 +14,7 @@ use crate::limits::DEPARTED_WORKERS_MAX;
 use crate::story::departures::Departure;
 use crate::story::downtime::{Cost, Costs};
 use crate::story::losses::Ended;
+use crate::story::needs::Moved;
 use crate::story::rounds::Round;
 use crate::story::steps::Step;
 
@@ -138,6 +139,15 @@ impl State {
                 }
                 Cost::Ended(..) => {}
             }
+        }
+    }
+
+    /// It is settled whether work had to move.
+    pub(super) fn count_moves(&mut self, moved: &[Moved]) {
+        for of_it in moved {
+            let sum = self.counters.moves.entry((of_it.kind, of_it.need));
+            let sum = sum.or_default();
+            *sum = sum.saturating_add(of_it.count);
         }
     }
 

@@ -1,12 +1,11 @@
 //! Findings that the state itself shows, and those that records raised.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::answers::{FindingAnswer, GroupState, UnassignedReason};
 use crate::engine::State;
 use crate::engine::polls::Sight;
-use crate::facts::ids::WorkItem;
 use crate::facts::input::Topic;
 use crate::facts::observation::{GroupSnapshot, RunState, SinkGroup};
 use crate::facts::time::EventTime;
@@ -39,8 +38,6 @@ pub(super) fn standing(state: &State, sight: Option<&Sight<'_>>) -> Vec<FindingA
         urls(newest, &mut found);
         shared_workers(newest, &mut found);
         leader_url(newest, &mut found);
-        duplicate_claims(state, newest, &mut found);
-        stale_statuses(state, newest, &mut found);
     }
     found
         .sort_by(|left, right| (left.finding, &left.subject).cmp(&(right.finding, &right.subject)));
@@ -292,48 +289,5 @@ fn leader_url(newest: &GroupSnapshot, found: &mut Vec<FindingAnswer>) {
             Some(newest.recorded),
             text,
         );
-    }
-}
-
-fn duplicate_claims(state: &State, newest: &GroupSnapshot, found: &mut Vec<FindingAnswer>) {
-    let mut told: Vec<(WorkItem, &Arc<str>)> = newest
-        .members
-        .iter()
-        .flat_map(|member| member.claimed().iter().map(|item| (*item, &member.worker)))
-        .collect();
-    told.sort_unstable();
-    for pair in told.windows(2) {
-        if let [(item, first), (again, second)] = pair
-            && item == again
-        {
-            let text = format!("claimed by {first} and by {second}: two copies may run");
-            let subject = state.names.item(*item);
-            add(
-                found,
-                Kind::DuplicateClaim,
-                subject,
-                Some(newest.recorded),
-                text,
-            );
-        }
-    }
-}
-
-/// Statuses that say running, by workers that are not in the group: one finding a worker.
-fn stale_statuses(state: &State, newest: &GroupSnapshot, found: &mut Vec<FindingAnswer>) {
-    let workers: BTreeSet<&str> = newest
-        .members
-        .iter()
-        .map(|member| &*member.worker)
-        .collect();
-    let mut stale: BTreeMap<&Arc<str>, usize> = BTreeMap::new();
-    for (_, status) in state.statuses.items() {
-        if !workers.contains(&*status.worker) && status.state != RunState::Unassigned {
-            *stale.entry(&status.worker).or_default() += 1;
-        }
-    }
-    for (worker, count) in stale {
-        let text = format!("{count} statuses are of this worker, which is not in the group");
-        add(found, Kind::StaleStatuses, worker.to_string(), None, text);
     }
 }

@@ -2,32 +2,35 @@
 //! passed: who left, what was lost, why, and which episode it belongs to.
 
 mod clocks;
+mod timers;
 mod verdicts;
 
 use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-use crate::answers::{Cause, EpisodeOutcome, Outcome};
+use crate::answers::{Cause, Outcome};
 use crate::engine::{Change, State};
 use crate::facts::ids::WorkItem;
 use crate::facts::input::Topic;
-use crate::facts::time::{ArrivalTime, EventTime};
+use crate::facts::time::EventTime;
 use crate::limits::ARRIVAL_SLACK_MS;
 use crate::story::causes;
 use crate::story::config_log::ConfigLog;
 use crate::story::departures::{Departure, Departures};
+use crate::story::disagreements::Disagreements;
 use crate::story::downtime::Downtimes;
-use crate::story::episodes::{Closed, Episodes, LostNow, PhaseSeen, Shown};
+use crate::story::episodes::{Episodes, LostNow, PhaseSeen, Shown};
 use crate::story::habits::Habits;
 use crate::story::losses::{Losses, Took};
+use crate::story::needs::Needs;
 use crate::story::pattern::Patterns;
 use crate::story::rounds::Due;
 use crate::story::sign;
 use crate::story::skew::Skews;
 use crate::story::status_log::StatusLog;
 use crate::story::steps::{Step, Steps, Turn};
-use crate::story::switches::{StoryRule, Switches};
+use crate::story::switches::Switches;
 use verdicts::Verdict;
 
 /// What happened, and what is needed to say why.
@@ -41,6 +44,8 @@ pub(super) struct Story {
     pub(super) losses: Losses,
     pub(super) episodes: Episodes,
     pub(super) downtimes: Downtimes,
+    pub(super) needs: Needs,
+    pub(super) disagreements: Disagreements,
     pub(super) patterns: Patterns,
     pub(super) habits: Habits,
     /// What members took, until the step of that record is judged.
@@ -76,6 +81,8 @@ impl State {
         self.story.losses.clear();
         self.story.episodes.clear();
         self.story.downtimes.clear();
+        self.story.needs.clear();
+        self.story.disagreements.clear();
         self.story.patterns.clear();
         self.story.habits.clear();
     }
@@ -144,10 +151,12 @@ impl State {
             &self.turn(step, outcome, &applied, statuses_known, config_known),
             polled,
         );
+        let newest = self.generation();
         let Self {
             story,
             configured,
             names,
+            statuses,
             ..
         } = self;
         let turn = Turn {
@@ -168,6 +177,8 @@ impl State {
         let ended = story.losses.ended(&turn);
         let lost = story.losses.judge(&turn);
         let costs = story.downtimes.judge(&turn);
+        let moved = story.needs.judge(&turn, &moves, &story.departures);
+        story.disagreements.judge(&turn, statuses, newest);
         let causes = causes::causes(&turn, &moves, &story.departures);
         story.patterns.judge(&turn, &causes);
         story.habits.judge(&turn, &moves, &story.departures);
@@ -198,6 +209,7 @@ impl State {
         self.count_dropped(&dropped, step.live);
         self.count_given_up(step, &applied);
         self.count_costs(&costs);
+        self.count_moves(&moved);
         for departed in &moves.changed {
             self.story.episodes.settle_departure(departed);
             self.story.patterns.departed(departed);
@@ -294,60 +306,11 @@ impl State {
                 .story
                 .losses
                 .took(&took, &self.story.departures, |rule| switches.on(rule));
+            let moved = self.story.needs.took(&took, switches);
             self.story.episodes.ended(&ended);
             self.count_ended(&ended, took.live);
+            self.count_moves(&moved);
         }
-    }
-
-    /// Timers fire at their event time, up to an instant at which no older record is unread.
-    fn run_timers(&mut self, until: EventTime) {
-        self.close_episode(|episodes, show| episodes.close_by(until, show));
-        let on = self.story.switches.on(StoryRule::Loss(6));
-        if let Some(gone) = self.story.losses.expire(until, on) {
-            self.story.episodes.ended(&gone.ended);
-            self.count_ended(&gone.ended, self.is_watched(Some(gone.deleted)));
-        }
-        let losses = &self.story.losses;
-        let settled = self
-            .story
-            .departures
-            .expire(until, |member| losses.is_lost_of(member));
-        for departed in settled {
-            self.departure_settled(&departed);
-        }
-    }
-
-    fn close_episode(&mut self, close: impl FnOnce(&mut Episodes, &Shown<'_>) -> Option<Closed>) {
-        if self.story.episodes.open().is_none() {
-            return;
-        }
-        let story = &mut self.story;
-        let show = Shown {
-            statuses: &story.statuses,
-            skews: &story.skews,
-            switches: story.switches,
-        };
-        let Some(closed) = close(&mut story.episodes, &show) else {
-            return;
-        };
-        // Nothing more of it is to come.
-        if let (Some(EpisodeOutcome::Settled), Some(at)) =
-            (closed.answer.outcome, closed.answer.closed)
-        {
-            let habits = &mut story.habits;
-            habits.measure(&story.statuses, &story.skews, story.switches, at);
-        }
-        // How a member left is not known better than this when its episode is over.
-        for verdict in &mut story.verdicts {
-            if verdict.cause.is_some() {
-                verdict.waits_for.clear();
-            }
-        }
-        self.count_phases(&closed.phases);
-        if self.is_watched(closed.answer.closed) {
-            self.count_episode(&closed.answer);
-        }
-        self.changes.push(Change::Closed(closed.answer));
     }
 
     /// Whether an instant of the coordinator's clock lies in the time the agent watches.
@@ -358,6 +321,7 @@ impl State {
     fn departure_settled(&mut self, departed: &Departure) {
         self.story.episodes.settle_departure(departed);
         self.story.patterns.departed(departed);
+        self.story.disagreements.departed(&departed.worker);
         let cause = departed.how.cause();
         for verdict in &mut self.story.verdicts {
             if let Some(causes) = &mut verdict.causes {
@@ -369,29 +333,6 @@ impl State {
         if departed.live {
             self.count_departure(departed);
         }
-    }
-
-    /// Whether the agent should ask where the topics end: a step, or the end of an episode,
-    /// waits for it.
-    pub(super) fn story_waits(&self) -> bool {
-        let waits = |since| !self.progress.passed(since);
-        let Story {
-            steps, statuses, ..
-        } = &self.story;
-        // Before that instant no answer helps.
-        let has_come = |since: &ArrivalTime| self.clock.arrived > Some(*since);
-        steps.waits_since().is_some_and(waits)
-            || steps
-                .oldest_since(statuses)
-                .filter(has_come)
-                .is_some_and(waits)
-            || self.story.downtimes.waits_since().is_some_and(waits)
-            || self.story.episodes.open().is_some_and(|open| {
-                let over = open.ready_at();
-                over.is_some_and(|over| {
-                    self.quiet_until() < Some(over) && Some(over) <= self.clock.now()
-                })
-            })
     }
 
     fn count_phases(&mut self, phases: &[PhaseSeen]) {

@@ -4,13 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::answers::{
-    Answers, ConfiguredAnswer, ConnectorAnswer, DeadlineAnswer, DelayReason, DepartureHow,
-    DownReason, EpisodesAnswer, GroupAnswer, GroupState, InputAnswer, ItemAnswer, MemberAnswer,
-    Mode, OwnWorker, PollsAnswer, RoundAnswer, RoundMember, SkewAnswer, UnassignedAnswer,
-    UnassignedReason,
+    Answers, ConfiguredAnswer, ConnectorAnswer, DepartureHow, DownReason, EpisodesAnswer,
+    GroupAnswer, GroupState, InputAnswer, ItemAnswer, MemberAnswer, Mode, OwnWorker, PollsAnswer,
+    RoundAnswer, RoundMember, SkewAnswer,
 };
 use crate::engine::polls::Sight;
-use crate::engine::{State, balance, checked, findings, patterns};
+use crate::engine::{State, balance, checked, disagreements, findings, patterns, states, unowned};
 use crate::facts::ids::{Kind, Names, WorkItem};
 use crate::facts::input::Topic;
 use crate::facts::observation::{Claim, GroupSnapshot, Member};
@@ -20,16 +19,16 @@ use crate::story::findings::Kind as Finding;
 use crate::story::rounds::Round;
 use crate::story::skew::Skew;
 use crate::view::own;
-use crate::view::unassigned::Evidence;
 
 /// All that may be shown of this state.
 pub(super) fn answers(state: &State) -> Answers {
     let mode = state.mode();
     let sight = state.sight();
-    let unassigned = sight.as_ref().and_then(|sight| unassigned(state, sight));
+    let unowned = sight.as_ref().and_then(|sight| unowned::of(state, sight));
     let deadline = sight
         .as_ref()
-        .and_then(|sight| deadline(sight, unassigned.as_deref()));
+        .and_then(|sight| unowned::deadline(sight, unowned.as_deref()));
+    let states = states::answer(state, sight.as_ref(), unowned.as_deref());
     let by_records = sight.as_ref().is_some_and(|sight| sight.by_records);
     let needs = |topic| needs(state, mode, topic);
     let now = state.clock.now();
@@ -66,7 +65,7 @@ pub(super) fn answers(state: &State) -> Answers {
         own: sight.as_ref().and_then(|sight| own(state, sight)),
         configured: state.is_current(Topic::Config).then(|| configured(state)),
         deadline,
-        unassigned,
+        unassigned: unowned.map(|unowned| unowned::shown(&state.names, unowned)),
         rounds: state
             .rounds
             .shown()
@@ -78,6 +77,9 @@ pub(super) fn answers(state: &State) -> Answers {
             .unwrap_or_default(),
         episodes: by_records.then(|| episodes(state)),
         unavailable: unavailable(state),
+        moves_unsettled: state.story.needs.unsettled(),
+        states,
+        disagreements: by_records.then(|| disagreements::answer(state)),
         pattern: patterns::answer(state, by_records),
         balance: balance::answer(state, sight.as_ref()),
         habits: by_records.then(|| state.story.habits.answer(&state.names)),
@@ -174,7 +176,7 @@ pub(super) fn worker_label(shared: &BTreeSet<&str>, member: &Member) -> Arc<str>
     }
 }
 
-fn item(names: &Names, item: WorkItem) -> ItemAnswer {
+pub(super) fn item(names: &Names, item: WorkItem) -> ItemAnswer {
     ItemAnswer {
         connector: names.name(item.connector),
         task: (item.kind() == Kind::Task).then_some(item.task),
@@ -318,65 +320,6 @@ fn configured(state: &State) -> ConfiguredAnswer {
         config_offset: state.configured.next_offset(),
         connectors,
     }
-}
-
-fn unassigned(state: &State, sight: &Sight<'_>) -> Option<Vec<UnassignedAnswer>> {
-    if !state.is_current(Topic::Config) {
-        return None;
-    }
-    let statuses = state.is_current(Topic::Status).then_some(&state.statuses);
-    let mut shown: Vec<UnassignedAnswer> = sight
-        .ownership
-        .unassigned(Evidence {
-            configured: &state.configured,
-            statuses,
-            newest: sight.newest.map(|newest| &**newest),
-            seen_from: sight.seen_from,
-        })
-        .into_iter()
-        .map(|unassigned| UnassignedAnswer {
-            item: item(&state.names, unassigned.item),
-            reason: unassigned.reason,
-            since: unassigned.since,
-            last_owner: unassigned.last_owner,
-        })
-        .collect();
-    shown.sort_by(|left, right| left.item.cmp(&right.item));
-    Some(shown)
-}
-
-/// D5: record time plus delay. A later departure inherits the window that is running:
-/// its record carries the remainder. Without records only a round that was seen to come
-/// has a time, and the deadline is the latest it can be.
-fn deadline(sight: &Sight<'_>, unassigned: Option<&[UnassignedAnswer]>) -> Option<DeadlineAnswer> {
-    let newest = sight.newest.filter(|_| sight.state != GroupState::Dead)?;
-    if newest.delay_ms <= 0 {
-        return None;
-    }
-    let (_, recorded) = sight.dated?;
-    let waits = |reason: UnassignedReason| {
-        matches!(reason, UnassignedReason::Lost | UnassignedReason::Dropped)
-    };
-    // Where the config topic cannot be read, what left its owner is the best that is known.
-    let parked = match unassigned {
-        Some(unassigned) => unassigned.iter().any(|unassigned| waits(unassigned.reason)),
-        None => sight
-            .ownership
-            .all_left()
-            .any(|(_, left)| waits(left.reason)),
-    };
-    let reason = if parked {
-        DelayReason::Lost
-    } else if sight.revoked_before {
-        DelayReason::RevocationBackoff
-    } else {
-        DelayReason::Leftover
-    };
-    Some(DeadlineAnswer {
-        at: recorded.plus_ms(i64::from(newest.delay_ms)),
-        reason,
-        delay_ms: newest.delay_ms,
-    })
 }
 
 /// Configured tasks that do not run now.

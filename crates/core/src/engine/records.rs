@@ -154,7 +154,7 @@ impl State {
                     .progress
                     .of(Topic::Status)
                     .is_live(record.partition, record.offset);
-                self.note_status(&fact, record.timestamp, live.then_some(at), at);
+                self.note_status(&fact, record.timestamp, at, live);
             }
             Err(error) => tally.undecodable(error.label()),
         }

@@ -48,3 +48,31 @@ pub fn covers(whole: &[WorkItem], part: &[WorkItem]) -> bool {
 pub fn disjoint(whole: &[WorkItem], part: &[WorkItem]) -> bool {
     part.iter().all(|item| !contains(whole, *item))
 }
+
+/// Walks two sorted lists side by side: `gone` is told what is in the first alone, `came` what is
+/// in the second alone, both in order.
+pub fn compare(
+    before: &[WorkItem],
+    now: &[WorkItem],
+    mut gone: impl FnMut(WorkItem),
+    mut came: impl FnMut(WorkItem),
+) {
+    let (mut before, mut now) = (before.iter().peekable(), now.iter().peekable());
+    loop {
+        match (before.peek(), now.peek()) {
+            (Some(left), Some(right)) if left == right => {
+                before.next();
+                now.next();
+            }
+            (Some(left), right) if right.is_none_or(|right| left < right) => {
+                gone(**left);
+                before.next();
+            }
+            (_, Some(right)) => {
+                came(**right);
+                now.next();
+            }
+            (_, None) => return,
+        }
+    }
+}

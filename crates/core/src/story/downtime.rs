@@ -15,6 +15,8 @@
 //! A hand-over, when another worker runs it than the last that did:
 //! 8. *clean*: the one before had written that it stopped, or that it failed.
 //! 9. *unclean*: it had not: it died, gave up stopping, or runs it still.
+//!
+//! 10. A stretch is over, too, with the record that takes the task for removed.
 
 mod reasons;
 mod statuses;
@@ -32,7 +34,7 @@ use crate::limits::{CONFIG_CHANGES_MAX, RESTARTED_BY_MS, STATUS_ITEMS_MAX, TIMER
 use crate::story::switches::{StoryRule, Switches};
 
 /// Who runs what, what does not run, and why.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Downtimes {
     #[serde(with = "crate::facts::pairs")]
     lines: BTreeMap<WorkItem, Line>,
@@ -40,11 +42,12 @@ pub struct Downtimes {
     pending: BTreeSet<WorkItem>,
     /// Stretches that are over and have no reason yet, oldest first.
     over: Vec<Over>,
-    /// When the newest status was had.
-    now: ArrivalTime,
     /// What the newest record that was judged told whom to stop, and why.
     #[serde(with = "crate::facts::pairs")]
     revoked: BTreeMap<WorkItem, (Arc<str>, DownReason)>,
+    /// What the config topic said of work that ran, between that record and the one before.
+    #[serde(with = "crate::facts::pairs")]
+    changed: BTreeMap<WorkItem, DownReason>,
     /// The number of that record, and whether its group was eager.
     judged: Option<(i32, bool)>,
     /// When connectors were last configured anew.
@@ -68,9 +71,20 @@ enum Line {
 struct Wrote {
     worker: Arc<str>,
     generation: i32,
-    /// On the coordinator's clock, as far as that is known.
-    at: EventTime,
-    live: bool,
+    stamp: Stamp,
+}
+
+/// When a status was written, and had.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stamp {
+    /// By its worker's clock.
+    pub written: EventTime,
+    /// On the coordinator's, as far as that was known.
+    pub at: EventTime,
+    /// When the agent had it.
+    pub had: ArrivalTime,
+    /// Whether it was written while the agent watched.
+    pub live: bool,
 }
 
 /// A stretch in which work does not run.
@@ -79,8 +93,8 @@ struct Stretch {
     since: EventTime,
     /// The stop; or, of who wrote none, the last that it wrote.
     stop: Wrote,
-    /// Whether the stop was written.
-    written: bool,
+    /// Where no stop was written: the generation that missed who ran it.
+    missed_in: Option<i32>,
     reason: Option<DownReason>,
 }
 
@@ -93,8 +107,6 @@ struct Over {
     stop: Wrote,
     /// Who runs it now, and since when.
     start: Wrote,
-    /// When the agent had that.
-    arrived: ArrivalTime,
 }
 
 /// Something to be counted.
@@ -113,29 +125,9 @@ pub type Costs = Vec<(Cost, bool)>;
 
 // === impl Downtimes ===
 
-impl Default for Downtimes {
-    fn default() -> Self {
-        Self {
-            lines: BTreeMap::new(),
-            pending: BTreeSet::new(),
-            over: Vec::new(),
-            now: ArrivalTime(i64::MIN),
-            revoked: BTreeMap::new(),
-            judged: None,
-            configured: BTreeMap::new(),
-        }
-    }
-}
-
 impl Downtimes {
-    /// Takes a status; `at` is when it was written, on the coordinator's clock.
-    pub fn wrote(
-        &mut self,
-        status: &Status,
-        (at, arrived, live): (EventTime, ArrivalTime, bool),
-        switches: Switches,
-    ) -> Costs {
-        self.now = arrived;
+    /// Takes a status.
+    pub fn wrote(&mut self, status: &Status, stamp: Stamp, switches: Switches) -> Costs {
         let item = status.item;
         let mut costs = Costs::new();
         if !self.lines.contains_key(&item) && self.lines.len() >= STATUS_ITEMS_MAX {
@@ -144,8 +136,7 @@ impl Downtimes {
         let now = Wrote {
             worker: Arc::clone(&status.worker),
             generation: status.generation,
-            at,
-            live,
+            stamp,
         };
         let line = self.lines.remove(&item).unwrap_or(Line::Off);
         // Who was thrown out writes with the generation it had: another runs it by now.
@@ -182,22 +173,21 @@ impl Downtimes {
         self.lines.insert(item, line);
     }
 
-    /// The status of an item was deleted: it is not to run any more, and a step says why.
-    pub fn destroyed(&mut self, item: WorkItem, live: bool) {
+    /// The status of an item was deleted: it is not to run any more. What it was told, or a
+    /// step, says why.
+    pub fn destroyed(&mut self, item: WorkItem, live: bool) -> Costs {
+        let mut costs = Costs::new();
         match self.lines.remove(&item) {
             Some(Line::Up(up)) => {
-                let stretch = Stretch {
-                    since: up.at,
-                    stop: Wrote { live, ..up },
-                    written: true,
-                    reason: None,
-                };
-                self.put(item, Line::Down(stretch));
+                let stop = up.seen(live);
+                let next = self.down(item, stop.stamp.at, stop, &mut costs);
+                self.put(item, next);
             }
-            // Whoever deletes it need not wait for its worker.
-            Some(line @ Line::Down(Stretch { reason: None, .. })) => self.put(item, line),
-            Some(_) | None => {}
+            // Whoever deletes it need not wait for its worker, nor for the step that ends it.
+            Some(line @ Line::Down(_)) => self.put(item, line),
+            Some(Line::Off) | None => {}
         }
+        costs
     }
 
     /// A connector was configured anew: its worker restarts it, without a round.
@@ -217,7 +207,7 @@ impl Downtimes {
         let mut costs = Costs::new();
         let mut over = std::mem::take(&mut self.over);
         over.retain(|over| {
-            if !over.is_without_a_round() || !passed(over.arrived) {
+            if !over.is_without_a_round() || !passed(over.start.stamp.had) {
                 return true;
             }
             over.settle(self.restarted(over, switches), over.since, &mut costs);
@@ -231,8 +221,8 @@ impl Downtimes {
         let at = self.configured.get(&over.item.connector);
         let is_it = |at: &&EventTime| {
             let (from, to) = (
-                over.stop.at.minus_ms(RESTARTED_BY_MS),
-                over.start.at.plus_ms(TIMER_SLACK_MS),
+                over.stop.stamp.at.minus_ms(RESTARTED_BY_MS),
+                over.start.stamp.at.plus_ms(TIMER_SLACK_MS),
             );
             over.item.kind() == Kind::Connector && (from..=to).contains(*at)
         };
@@ -247,7 +237,7 @@ impl Downtimes {
     #[must_use]
     pub fn waits_since(&self) -> Option<ArrivalTime> {
         let waiting = self.over.iter().filter(|over| over.is_without_a_round());
-        waiting.map(|over| over.arrived).max()
+        waiting.map(|over| over.start.stamp.had).max()
     }
 
     /// Tasks that do not run now, by connector and reason.
@@ -276,6 +266,16 @@ impl Downtimes {
     }
 }
 
+// === impl Wrote ===
+
+impl Wrote {
+    /// Of what it says now, whether it is seen while the agent watches.
+    fn seen(mut self, live: bool) -> Self {
+        self.stamp.live = live;
+        self
+    }
+}
+
 // === impl Over ===
 
 impl Over {
@@ -286,13 +286,14 @@ impl Over {
 
     /// The reason is known: counts what it cost.
     fn settle(&self, reason: DownReason, since: Option<EventTime>, costs: &mut Costs) {
-        costs.push((Cost::Interrupted(self.item, reason), self.stop.live));
+        costs.push((Cost::Interrupted(self.item, reason), self.stop.stamp.live));
         let Some(since) = since else {
             return;
         };
         if !reason.is_wanted() {
-            let ms = self.start.at.since_ms(since).max(0);
-            costs.push((Cost::Ended(self.item, reason, ms), self.start.live));
+            let start = self.start.stamp;
+            let ms = start.at.since_ms(since).max(0);
+            costs.push((Cost::Ended(self.item, reason, ms), start.live));
         }
     }
 }

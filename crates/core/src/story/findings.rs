@@ -36,8 +36,6 @@ pub enum Kind {
     GenerationWentBack,
     /// The coordinator's clock stepped back.
     ClockStepBack,
-    /// An item is claimed by several members.
-    DuplicateClaim,
     /// Workers that read the config topic in order see fewer tasks (KAFKA-17719).
     ConfigHazard,
     /// A commit names more tasks than are taken as configured.
@@ -48,8 +46,6 @@ pub enum Kind {
     TopicSwapped,
     /// A topic was deleted and created again.
     TopicAnew,
-    /// Statuses of workers that are not in the group.
-    StaleStatuses,
 }
 
 /// One finding.
@@ -88,13 +84,11 @@ impl Kind {
             Self::MemberUndecodable => "member_undecodable",
             Self::GenerationWentBack => "generation_went_back",
             Self::ClockStepBack => "clock_step_back",
-            Self::DuplicateClaim => "duplicate_claim",
             Self::ConfigHazard => "config_hazard",
             Self::TasksBeyondLimit => "tasks_beyond_limit",
             Self::DeletedWorkUnaccounted => "deleted_work_unaccounted",
             Self::TopicSwapped => "topic_swapped",
             Self::TopicAnew => "topic_anew",
-            Self::StaleStatuses => "stale_statuses",
         }
     }
 

@@ -307,7 +307,7 @@ fn removes(what: What, item: WorkItem) -> bool {
 
 /// Whether the item was configured when the record's assignments were computed, as far as
 /// the config topic is read.
-fn is_configured(turn: &Turn<'_>, item: WorkItem) -> bool {
+pub(super) fn is_configured(turn: &Turn<'_>, item: WorkItem) -> bool {
     if !turn.config_known {
         return true;
     }

@@ -131,6 +131,22 @@ impl StatusLog {
         }
     }
 
+    /// What was written of an item, oldest first.
+    #[must_use]
+    pub fn of(&self, item: WorkItem) -> &[Written] {
+        self.items
+            .get(&item)
+            .map(|log| log.written.as_slice())
+            .unwrap_or_default()
+    }
+
+    /// What was written of each item, in the order of items: for who asks for all of them.
+    pub fn all(&self) -> impl Iterator<Item = (WorkItem, &[Written])> {
+        self.items
+            .iter()
+            .map(|(item, log)| (*item, log.written.as_slice()))
+    }
+
     /// Forgets everything: the topic is another one now.
     pub fn clear(&mut self) {
         *self = Self::default();

@@ -20,6 +20,10 @@ pub enum StoryRule {
     Phase(u8),
     /// Of downtime (D10) and hand-overs (D11), by number.
     Downtime(u8),
+    /// Of moves (D11), by number.
+    Move(u8),
+    /// Of disagreements (D12), by number.
+    Disagreement(u8),
     /// Of balance (D15), by number.
     Balance(u8),
     /// Of patterns (D13), by number.
@@ -45,7 +49,9 @@ impl StoryRule {
         let causes = (1..=18).map(Self::Cause);
         let episodes = (1..=9).map(Self::Episode);
         let phases = (1..=4).map(Self::Phase);
-        let downtimes = (1..=9).map(Self::Downtime);
+        let downtimes = (1..=10).map(Self::Downtime);
+        let moves = (1..=6).map(Self::Move);
+        let disagreements = (1..=9).map(Self::Disagreement);
         let balance = (1..=3).map(Self::Balance);
         let patterns = (1..=6).map(Self::Pattern);
         let habits = (1..=4).map(Self::Habit);
@@ -56,6 +62,8 @@ impl StoryRule {
             .chain(episodes)
             .chain(phases)
             .chain(downtimes)
+            .chain(moves)
+            .chain(disagreements)
             .chain(balance)
             .chain(patterns)
             .chain(habits)

@@ -95,6 +95,25 @@ pub fn survivor_most(split: &Split, parked: u64, protocol: Option<Protocol>) -> 
     Some(even.max(split.most))
 }
 
+/// The least number that must change hands for an even split, in which nobody has two more
+/// than anybody else: what `IncrementalCooperativeAssignor` revokes for balance since 3.4.
+/// `items` is how many there are, owned or not.
+#[must_use]
+pub fn least_moves(loads: &[u64], items: u64) -> u64 {
+    let members = count(loads.len());
+    let Some(least) = items.checked_div(members) else {
+        return 0;
+    };
+    let one_more = items.saturating_sub(least.saturating_mul(members));
+    let mut sorted = loads.to_vec();
+    sorted.sort_unstable_by(|left, right| right.cmp(left));
+    let above = sorted.iter().zip(0_u64..).map(|(load, place)| {
+        let target = least.saturating_add(u64::from(place < one_more));
+        load.saturating_sub(target)
+    });
+    above.sum()
+}
+
 fn count(count: usize) -> u64 {
     u64::try_from(count).unwrap_or(u64::MAX)
 }

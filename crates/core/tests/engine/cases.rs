@@ -132,14 +132,12 @@ fn o_09_deleted_while_a_worker_is_away() {
          unassigned snow-2 lost since 10 of c
          deadline 70 lost
          counted completed=1
-         finding stale_statuses c:8083
          gen 215 completed by rule 3
          stable 216 sessioned led by a
          a owns
          deadline 69.979 leftover
          counted completed=1
          finding deleted_work_unaccounted snow-2
-         finding stale_statuses c:8083
          stable 216 sessioned led by a
          a owns
          deadline 69.979 leftover
@@ -253,8 +251,7 @@ fn o_23_statuses_of_gone_workers() {
          stable 5 sessioned led by -
          a owns c1,c1-0
          counted completed=1
-         finding leader_url_unknown http://old:8083/
-         finding stale_statuses old:8083",
+         finding leader_url_unknown http://old:8083/",
     );
 }
 

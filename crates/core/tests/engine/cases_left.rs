@@ -193,8 +193,7 @@ fn o_08_replaced_after_a_crash() {
          a owns foo,foo-0
          b owns foo-2
          unassigned foo-1 lost since 110 of c
-         deadline 410 lost
-         finding stale_statuses c:8083",
+         deadline 410 lost",
     );
     let log = format!(
         "{log}
@@ -297,8 +296,7 @@ fn o_16_back_when_the_delay_is_over() {
          b owns
          unassigned simple lost since 20 of a
          unassigned simple-0 lost since 20 of a
-         deadline 320 lost
-         finding stale_statuses a:8083",
+         deadline 320 lost",
     );
     tells(
         &format!(

@@ -2,6 +2,34 @@
 
 use crate::dsl::check;
 
+/// One worker runs a connector and its task.
+pub(crate) const ONE: &str = "0.0 config connector foo
+     0.0 config tasks foo 1
+     0.1 ends
+     1.0 group 1 sessioned a off=3 | a: claim=none add=foo,foo-0
+     1.2 status foo RUNNING a 1
+     1.3 status foo-0 RUNNING a 1
+     1.5 ends\n";
+
+/// One runs the connector, another its task.
+pub(crate) const TWO: &str = "0.0 config connector foo
+     0.0 config tasks foo 1
+     0.1 ends
+     1.0 group 1 sessioned a off=3 | a: claim=none add=foo | b: claim=none add=foo-0
+     1.2 status foo RUNNING a 1
+     1.3 status foo-0 RUNNING b 1
+     1.5 ends\n";
+
+#[track_caller]
+pub(crate) fn on_one(scenario: &str, expected: &str) {
+    check(&format!("{ONE}{scenario}"), expected);
+}
+
+#[track_caller]
+pub(crate) fn on_two(scenario: &str, expected: &str) {
+    check(&format!("{TWO}{scenario}"), expected);
+}
+
 /// A hand-over: revoked, stopped, started elsewhere.
 #[test]
 fn a_worker_takes_its_share() {
@@ -29,15 +57,8 @@ fn a_worker_takes_its_share() {
 /// The record is judged long before the slow stop is written.
 #[test]
 fn a_slow_stop_after_the_record_is_a_handover() {
-    check(
-        "0.0 config connector foo
-         0.0 config tasks foo 1
-         0.1 ends
-         1.0 group 1 sessioned a off=3 | a: claim=none add=foo,foo-0
-         1.2 status foo RUNNING a 1
-         1.3 status foo-0 RUNNING a 1
-         1.5 ends
-         9.0 group 2 sessioned a off=3 | a: claim=foo,foo-0 rev=foo-0 | b: claim=none
+    on_one(
+        "9.0 group 2 sessioned a off=3 | a: claim=foo,foo-0 rev=foo-0 | b: claim=none
          9.2 ends
          20.0 status foo-0 UNASSIGNED a 1
          20.1 ends
@@ -54,15 +75,8 @@ fn a_slow_stop_after_the_record_is_a_handover() {
 /// Nobody wrote a stop: it is down since it was missed, and its hand-over is unclean.
 #[test]
 fn a_killed_workers_work_is_lost() {
-    check(
-        "0.0 config connector foo
-         0.0 config tasks foo 1
-         0.1 ends
-         1.0 group 1 sessioned a off=3 | a: claim=none add=foo | b: claim=none add=foo-0
-         1.2 status foo RUNNING a 1
-         1.3 status foo-0 RUNNING b 1
-         1.5 ends
-         20.0 group 2 sessioned a off=3 delay=30000 | a: claim=foo
+    on_two(
+        "20.0 group 2 sessioned a off=3 delay=30000 | a: claim=foo
          20.1 ends
          50.0 group 3 sessioned a off=3 | a: claim=foo add=foo-0
          50.4 status foo-0 RUNNING a 3
@@ -77,15 +91,8 @@ fn a_killed_workers_work_is_lost() {
 /// Without a delay it is handed out at once, and runs before the record was judged.
 #[test]
 fn lost_work_that_starts_before_it_is_judged() {
-    check(
-        "0.0 config connector foo
-         0.0 config tasks foo 1
-         0.1 ends
-         1.0 group 1 sessioned a off=3 | a: claim=none add=foo | b: claim=none add=foo-0
-         1.2 status foo RUNNING a 1
-         1.3 status foo-0 RUNNING b 1
-         1.5 ends
-         20.0 group 2 sessioned a off=3 | a: claim=foo add=foo-0
+    on_two(
+        "20.0 group 2 sessioned a off=3 | a: claim=foo add=foo-0
          20.4 status foo-0 RUNNING a 2
          21.5 ends
          21.5 costs",
@@ -98,15 +105,8 @@ fn lost_work_that_starts_before_it_is_judged() {
 /// A worker that leaves in good order writes its stops: lost since then, handed over clean.
 #[test]
 fn a_stopped_workers_work_is_lost_since_its_stop() {
-    check(
-        "0.0 config connector foo
-         0.0 config tasks foo 1
-         0.1 ends
-         1.0 group 1 sessioned a off=3 | a: claim=none add=foo | b: claim=none add=foo-0
-         1.2 status foo RUNNING a 1
-         1.3 status foo-0 RUNNING b 1
-         1.5 ends
-         19.0 status foo-0 UNASSIGNED b 1
+    on_two(
+        "19.0 status foo-0 UNASSIGNED b 1
          20.0 group 2 sessioned a off=3 delay=30000 | a: claim=foo
          20.1 ends
          50.0 group 3 sessioned a off=3 | a: claim=foo add=foo-0
@@ -122,15 +122,8 @@ fn a_stopped_workers_work_is_lost_since_its_stop() {
 /// A worker that lost its coordinator stops its work without a word.
 #[test]
 fn dropped_work() {
-    check(
-        "0.0 config connector foo
-         0.0 config tasks foo 1
-         0.1 ends
-         1.0 group 1 sessioned a off=3 | a: claim=none add=foo,foo-0
-         1.2 status foo RUNNING a 1
-         1.3 status foo-0 RUNNING a 1
-         1.5 ends
-         2.0 group 2 sessioned a off=3 | a: claim=foo,foo-0
+    on_one(
+        "2.0 group 2 sessioned a off=3 | a: claim=foo,foo-0
          2.1 ends
          20.0 group 3 sessioned a off=3 delay=10000 | a: claim=none
          20.1 ends
@@ -173,15 +166,8 @@ fn tasks_written_anew() {
 /// A task fails, is moved with its worker's end, and runs elsewhere: down by its failure all the while.
 #[test]
 fn a_failed_task_is_down_until_it_runs() {
-    check(
-        "0.0 config connector foo
-         0.0 config tasks foo 1
-         0.1 ends
-         1.0 group 1 sessioned a off=3 | a: claim=none add=foo,foo-0
-         1.2 status foo RUNNING a 1
-         1.3 status foo-0 RUNNING a 1
-         1.5 ends
-         10.0 status foo-0 FAILED a 1
+    on_one(
+        "10.0 status foo-0 FAILED a 1
          10.1 costs
          15.0 status foo-0 RESTARTING a 1
          16.0 status foo-0 RUNNING a 1
@@ -275,15 +261,8 @@ fn eager_members_stop_before_they_join() {
 /// A connector that is configured anew is restarted by its worker, without a round.
 #[test]
 fn a_connector_is_configured_anew() {
-    check(
-        "0.0 config connector foo
-         0.0 config tasks foo 1
-         0.1 ends
-         1.0 group 1 sessioned a off=3 | a: claim=none add=foo,foo-0
-         1.2 status foo RUNNING a 1
-         1.3 status foo-0 RUNNING a 1
-         1.5 ends
-         10.0 config connector foo content=1
+    on_one(
+        "10.0 config connector foo content=1
          10.1 status foo UNASSIGNED a 1
          10.3 status foo RUNNING a 1
          10.5 ends
@@ -295,15 +274,8 @@ fn a_connector_is_configured_anew() {
 /// A task whose stop took too long is given up: nobody writes that it stopped.
 #[test]
 fn a_stop_that_is_given_up() {
-    check(
-        "0.0 config connector foo
-         0.0 config tasks foo 1
-         0.1 ends
-         1.0 group 1 sessioned a off=3 | a: claim=none add=foo,foo-0
-         1.2 status foo RUNNING a 1
-         1.3 status foo-0 RUNNING a 1
-         1.5 ends
-         9.0 group 2 sessioned a off=3 | a: claim=foo,foo-0 rev=foo-0 | b: claim=none
+    on_one(
+        "9.0 group 2 sessioned a off=3 | a: claim=foo,foo-0 rev=foo-0 | b: claim=none
          14.1 group 3 sessioned a off=3 | a: claim=foo | b: claim=- add=foo-0
          14.3 status foo-0 RUNNING b 3
          14.4 ends

@@ -17,7 +17,7 @@
 //! 2.5  story                           print the episodes alone; nothing else is printed then
 //! 2.5  costs                           print what it cost, and what is down now; likewise
 //! 2.5  balance                         print how evenly work is spread; also: pattern, habits,
-//!                                      checks (those that fire)
+//!                                      moves, states, disagreements, checks (those that fire)
 //! 2.5  sampled 40                      so many group records are left out; `sampled off`: none any more
 //! 3.0  access offsets denied           a topic became unreadable, or `ok`
 //! 3.1  poll stable sessioned a off=3 | a: claim=foo | ...    a description; also: poll
@@ -210,6 +210,9 @@ impl Writer {
             "pattern" => vec![Step::Tell(tell::What::Pattern)],
             "habits" => vec![Step::Tell(tell::What::Habits)],
             "checks" => vec![Step::Tell(tell::What::Checks)],
+            "moves" => vec![Step::Tell(tell::What::Moves)],
+            "states" => vec![Step::Tell(tell::What::States)],
+            "disagreements" => vec![Step::Tell(tell::What::Disagreements)],
             "access" => {
                 self.hidden.retain(|topic| topic.label() != words[1]);
                 if words[2] != "ok" {

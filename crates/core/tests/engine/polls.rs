@@ -82,7 +82,6 @@ fn descriptions_stand_in_for_hidden_records() {
          unassigned foo-1 lost since 20.5 of c
          deadline 320.5 lost
          counted
-         finding stale_statuses c:8083
          stable 41 sessioned led by a
          a owns foo,foo-0
          c owns

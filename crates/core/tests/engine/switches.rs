@@ -7,6 +7,7 @@ use evenkeel_core::engine::Engine;
 use evenkeel_core::story::switches::StoryRule;
 
 use crate::departures::THREE;
+use crate::downtime::{ONE, TWO};
 use crate::dsl::{run, run_on};
 
 /// The scenarios of these files of tests, as they stand there.
@@ -18,20 +19,22 @@ fn scenarios() -> Vec<String> {
         include_str!("episodes.rs"),
         include_str!("subtle.rs"),
         include_str!("downtime.rs"),
+        include_str!("downtime_odd.rs"),
+        include_str!("needs.rs"),
         include_str!("balance.rs"),
         include_str!("patterns.rs"),
         include_str!("habits.rs"),
+        include_str!("disagreements.rs"),
     ];
     let tests = sources
         .iter()
         .flat_map(|source| source.split("#[test]").skip(1));
     let scenario = |test: &str| {
         let literal = test.split('"').nth(1).expect("a test has a scenario");
-        let before = if test.contains("after_three(") {
-            THREE
-        } else {
-            ""
-        };
+        let openings = [("after_three(", THREE), ("on_one(", ONE), ("on_two(", TWO)];
+        let mut openings = openings.iter();
+        let before = openings.find(|(by, _)| test.contains(by));
+        let before = before.map_or("", |(_, opening)| opening);
         format!("{before}{literal}")
     };
     tests.map(scenario).collect()

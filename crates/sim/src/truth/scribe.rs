@@ -1,5 +1,7 @@
 //! Writes the truth down while it happens.
 
+mod runs;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
@@ -279,6 +281,7 @@ impl Scribe {
             member: by.member.clone(),
             generation: by.generation,
             why,
+            configured: self.work.contains(item),
             from_ms: now,
             until_ms: None,
             stuck: false,

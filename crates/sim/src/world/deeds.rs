@@ -9,7 +9,7 @@ use crate::config::Change;
 use crate::item::Work;
 use crate::plan::Deed;
 use crate::protocol::Why;
-use crate::truth::How;
+use crate::truth::{How, RunEnd};
 
 /// How often a person asks again when no leader answers, and how long after.
 const TRIES_MAX: u32 = 200;
@@ -212,6 +212,10 @@ impl Sim {
         };
         process.alive = false;
         process.died = Some((died_ms, how));
-        process.runs.clear();
+        for run in std::mem::take(&mut process.runs).into_values() {
+            if let Some(number) = run.ran {
+                self.scribe.ran(died_ms, number, RunEnd::Killed, run.stop);
+            }
+        }
     }
 }

@@ -239,6 +239,7 @@ impl Sim {
             if run.state != Some("FAILED") && run.state != Some(shown) {
                 run.state = Some(shown);
                 self.write_status(at, &item, shown);
+                self.note_run(at, &item, true);
                 if item.is_connector() && shown == "RUNNING" {
                     self.later(50, Event::Publish(at, name.clone(), 250));
                 }

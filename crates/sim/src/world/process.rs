@@ -46,6 +46,8 @@ pub(super) struct Run {
     pub(super) state: Option<&'static str>,
     /// Its number among the starts of the truth.
     pub(super) start: usize,
+    /// Its number among the runs, while it runs.
+    pub(super) ran: Option<usize>,
     /// Its number among the stops, once it is being stopped.
     pub(super) stop: Option<usize>,
 }

@@ -10,7 +10,7 @@ use super::process::{Run, Then};
 use super::sim::{Event, Sim};
 use crate::item::{Item, Work};
 use crate::log::status_partition;
-use crate::truth::StopWhy;
+use crate::truth::{RunEnd, StopWhy};
 
 /// Threads that start and stop pieces of work.
 const THREADS: usize = 8;
@@ -46,6 +46,7 @@ impl Sim {
             token,
             state: None,
             start,
+            ran: None,
             stop: None,
         };
         self.processes[at].runs.insert(item.clone(), run);
@@ -81,6 +82,7 @@ impl Sim {
         run.state = Some(state);
         let start = run.start;
         self.scribe.started(self.now, start);
+        self.note_run(at, item, false);
         self.write_status(at, item, state);
         if item.is_connector() && state == "RUNNING" {
             let ms = self.rng.between(10, 120);
@@ -139,13 +141,39 @@ impl Sim {
             self.scribe.stopped(self.now, number, stuck);
         }
         let writes = item.is_connector() || (!stuck && run.state != Some("FAILED"));
-        if writes {
-            self.write_status(at, item, "UNASSIGNED");
+        let written = writes && self.write_status(at, item, "UNASSIGNED");
+        if let Some(number) = run.ran {
+            let end = match (stuck, written) {
+                (true, _) => RunEnd::GivenUp,
+                (false, true) => RunEnd::Stopped,
+                (false, false) => RunEnd::StoppedSilently,
+            };
+            self.scribe.ran(self.now, number, end, run.stop);
+        }
+    }
+
+    /// What it wrote last says that it runs, or runs no more.
+    pub(super) fn note_run(&mut self, at: usize, item: &Item, resumed: bool) {
+        let doer = self.processes[at].doer();
+        let Some(run) = self.processes[at].runs.get_mut(item) else {
+            return;
+        };
+        match (run.state, run.ran) {
+            (Some("RUNNING"), None) => {
+                run.ran = Some(self.scribe.runs(self.now, item, &doer, resumed));
+            }
+            (Some("FAILED"), _) => self.scribe.failed(self.now, item, &doer),
+            (Some("PAUSED" | "STOPPED"), Some(number)) => {
+                run.ran = None;
+                self.scribe.ran(self.now, number, RunEnd::Paused, None);
+            }
+            _ => {}
         }
     }
 
     /// Writes a status, by the rule that keeps workers from overwriting newer ones.
-    pub(super) fn write_status(&mut self, at: usize, item: &Item, state: &'static str) {
+    /// Returns whether it did.
+    pub(super) fn write_status(&mut self, at: usize, item: &Item, state: &'static str) -> bool {
         let process = &self.processes[at];
         let generation = process.last_completed;
         let worker = process.worker.clone();
@@ -155,7 +183,7 @@ impl Sim {
             Some(None) | None => true,
         };
         if careful && !free {
-            return;
+            return false;
         }
         let value = topics::status(&named(state), &worker, generation, None);
         let status = Some((state, worker, generation));
@@ -168,6 +196,7 @@ impl Sim {
         for _ in 0..times {
             self.append_status(at, item, Some(value.clone()));
         }
+        true
     }
 
     fn append_status(&mut self, at: usize, item: &Item, value: Option<Vec<u8>>) {

@@ -7,6 +7,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod captures;
+mod costs;
 mod coverage;
 mod drive;
 mod hand;

@@ -3,6 +3,7 @@
 mod balance;
 mod causes;
 mod departures;
+mod disagreements;
 mod episodes;
 mod habits;
 mod lost;
@@ -188,6 +189,42 @@ fn habits_are_as_long_as_it_took() {
         let matched = Matched::of(world, &watched)?;
         habits::restarts(&matched, &watched)?;
         habits::starts_and_stops(&matched, &watched)
+    });
+}
+
+#[test]
+fn every_piece_of_work_is_in_one_state() {
+    over_seeds(60, |world| {
+        let watched = watch(world, from_the_start());
+        disagreements::each_in_one_state(&watched)?;
+        disagreements::what_runs_was_started(world.truth(), &watched)
+    });
+}
+
+/// Of disagreements stays only what is so, and all stops that were given up are told.
+#[test]
+fn disagreements_are_what_really_runs() {
+    let told = std::cell::Cell::new(0);
+    over_seeds(60, |world| {
+        let watched = watch(world, to_the_end());
+        disagreements::each_in_one_state(&watched)?;
+        disagreements::what_is_left_is_so(world.truth(), &watched)?;
+        let given_up = disagreements::stops_that_were_given_up(world, &watched)?;
+        told.set(told.get() + given_up);
+        Ok(())
+    });
+    assert!(told.get() > 0, "no stop was given up in any world");
+}
+
+#[test]
+fn a_late_sidecar_sees_the_same_disagreements() {
+    over_seeds(40, |world| {
+        let late = ObserverSpec {
+            start_ms: world.plan().end_ms,
+            ..to_the_end()
+        };
+        let live = watch(world, to_the_end());
+        disagreements::agree(&live, &watch(world, late))
     });
 }
 

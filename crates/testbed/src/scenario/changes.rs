@@ -80,8 +80,8 @@ fn reconfigured(stage: &mut Stage) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What changes no configuration: only the stop of a connector deconfigures its tasks.
-fn states(stage: &mut Stage) -> anyhow::Result<()> {
+/// A pause and its end: no round, and nothing moves.
+pub(super) fn paused_and_resumed(stage: &mut Stage) -> anyhow::Result<()> {
     let before = stage.calm()?;
     let step = "beta is paused";
     stage.begin(step)?;
@@ -95,6 +95,12 @@ fn states(stage: &mut Stage) -> anyhow::Result<()> {
     stage.begin(step)?;
     ask(stage, "PUT", "/connectors/beta/resume", None)?;
     started_anew(stage, step, ("beta", &before))?;
+    Ok(())
+}
+
+/// What changes no configuration: only the stop of a connector deconfigures its tasks.
+fn states(stage: &mut Stage) -> anyhow::Result<()> {
+    paused_and_resumed(stage)?;
     let before = stage.calm()?;
 
     let release = stage.worker_spec(DELAY_MS).version;

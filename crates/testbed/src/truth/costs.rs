@@ -4,6 +4,8 @@
 //! All instants are by the script's clock: the skew of a worker's clock is taken off.
 
 mod downtime;
+mod moves;
+mod needs;
 mod reasons;
 mod runs;
 mod takeovers;
@@ -169,6 +171,21 @@ pub struct Move {
     pub item: Item,
     pub from: String,
     pub to: String,
+    /// Absent where the recording ends before it could be known.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub need: Option<Need>,
+}
+
+/// Whether a move had to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Need {
+    /// Its worker was gone, or an even split took it.
+    Required,
+    /// Away from, or back to, a worker that was gone for less than ten minutes.
+    Returned,
+    /// Nothing of that.
+    Extra,
 }
 
 /// A connector or task failed, while it started or while it ran.
@@ -191,10 +208,15 @@ pub(super) fn costs(
         interruptions: takeovers::interruptions(&runs),
         downtime: downtime::downtime(&runs, &failures, events, true_ms),
         handovers: takeovers::handovers(&runs),
-        moves: takeovers::moves(generations),
+        moves: moves::moves(generations, end_ms(events, true_ms)),
         failures,
         runs,
     }
+}
+
+/// When the last thing was logged.
+fn end_ms(events: &[TruthEvent], true_ms: &dyn Fn(&TruthEvent) -> i64) -> i64 {
+    events.iter().map(true_ms).max().unwrap_or(0)
 }
 
 #[cfg(test)]

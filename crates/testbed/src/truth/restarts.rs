@@ -1,7 +1,7 @@
 //! What each restart of a rolling upgrade cost, from the truth alone.
 
 use super::TruthLog;
-use super::costs::Costs;
+use super::costs::{Costs, Need};
 use super::derive::TruthGeneration;
 use super::event::{ItemKind, Verb, What};
 
@@ -17,6 +17,9 @@ pub struct Restart {
     pub generations: Vec<(i64, i64)>,
     /// Connectors and tasks that those gave to another worker than had them last.
     pub moved: usize,
+    /// Of these, those that a worker's short absence cost, and those that nothing asked for.
+    pub returned: usize,
+    pub extra: usize,
     /// How long work waited for a delay.
     pub parked_ms: i64,
     /// The most connectors and tasks that no member owned after one of those generations; of
@@ -88,8 +91,10 @@ impl Window<'_> {
             let mut members = before.members.iter();
             members.find(|member| Some(&member.member_id) == before.leader.as_ref())
         });
-        let moves = self.costs.moves.iter();
         let of_these = |number: i64| within().any(|g| g.generation == number);
+        let moves = self.costs.moves.iter();
+        let moves = moves.filter(|m| of_these(m.generation));
+        let of_need = |need| moves.clone().filter(|m| m.need == Some(need)).count();
         let stopped = self
             .costs
             .interruptions
@@ -103,7 +108,9 @@ impl Window<'_> {
             led: leads.is_some_and(|leads| leads.worker.as_deref() == Some(worker)),
             away_ms,
             generations: within().map(|g| (g.generation, delay_ms(g))).collect(),
-            moved: moves.filter(|m| of_these(m.generation)).count(),
+            moved: moves.clone().count(),
+            returned: of_need(Need::Returned),
+            extra: of_need(Need::Extra),
             parked_ms: self.parked_ms(),
             unowned_max: unowned.or(before.map(self::unowned)).unwrap_or(0),
             stopped: stopped.count(),

@@ -218,9 +218,17 @@ fn recorded_costs_have_reasons() {
         let name = path.display();
         let text = std::fs::read_to_string(&path).unwrap();
         let mut truth: TruthLog = serde_json::from_str(&text).unwrap();
-        let Some(told) = truth.costs.take() else {
+        let Some(mut told) = truth.costs.take() else {
             continue;
         };
+        // Needs came later than moves, and are made of the same generations.
+        if std::env::var_os("UPDATE_GOLDEN").is_some() {
+            told.moves = truth.costs().moves;
+            truth.costs = Some(told);
+            let text = serde_json::to_string(&truth).unwrap();
+            std::fs::write(&path, format!("{text}\n")).unwrap();
+            told = truth.costs.take().unwrap();
+        }
         for interruption in &told.interruptions {
             assert_ne!(
                 interruption.reason,

@@ -142,7 +142,7 @@ fn following(inputs: &[Input], cut: usize) -> Vec<Input> {
 }
 
 /// Whether nothing that was watched is still to be counted: no episode is open, every
-/// generation is settled, every departure too.
+/// generation is settled, every departure too, and of every move whether it had to be.
 fn is_at_rest(engine: &Engine) -> bool {
     let answers = engine.answers();
     let episodes = answers.episodes.as_ref();
@@ -153,6 +153,7 @@ fn is_at_rest(engine: &Engine) -> bool {
         && answers.fresh
         && !engine.wants_ends()
         && answers.rounds.iter().all(|round| round.outcome.is_some())
+        && answers.moves_unsettled.is_empty()
         && !waits_for_reasons(engine)
 }
 

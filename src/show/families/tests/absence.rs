@@ -33,7 +33,7 @@ fn group_series_go_when_they_are_not_known_to_be_true_and_come_back() {
     view.now = Some(NOW.plus_ms(26_001));
     assert!(only_own(&view), "confirmed more than 30 s ago");
     assert_eq!(of(&view, "evenkeel_trust"), ["0"]);
-    assert_eq!(of(&view, "evenkeel_mode").len(), 5);
+    assert_eq!(of(&view, "evenkeel_mode").len(), Mode::ALL.len());
     assert_eq!(of(&view, "evenkeel_records_total").len(), 3);
     view.now = Some(NOW);
     assert!(!only_own(&view));
@@ -55,6 +55,7 @@ fn before_anything_is_known() {
             "mode=full 0",
             "mode=no_offsets_topic 0",
             "mode=no_polls 0",
+            "mode=sampled 0",
             "mode=topics_only 0"
         ]
     );
@@ -145,7 +146,7 @@ fn a_large_group_is_shown_by_the_leader_and_the_deputy() {
         let mut view = crate::show::sample::view(vec![answers]);
         view.limits.group_series = policy;
         assert_eq!(of_group(&view), shown, "{policy:?} {members} {role:?}");
-        assert_eq!(of(&view, "evenkeel_mode").len(), 5);
+        assert_eq!(of(&view, "evenkeel_mode").len(), Mode::ALL.len());
         let leads = if role == Some(Role::Leader) { "1" } else { "0" };
         assert_eq!(of(&view, "evenkeel_reporter"), [leads]);
     }

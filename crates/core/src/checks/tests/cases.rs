@@ -118,7 +118,7 @@ pub(super) const CASES: &[Case] = cases! {
         "release none\nworker a worker.unsync.backoff.ms=1 scheduled.rebalance.max.delay.ms=1";
     catch_up_outlives_delay:
         "worker a worker.sync.timeout.ms=3000 scheduled.rebalance.max.delay.ms=23300",
-        "worker a worker.sync.timeout.ms=3000 scheduled.rebalance.max.delay.ms=23400",
+        "worker a worker.sync.timeout.ms=3000 scheduled.rebalance.max.delay.ms=23400\nworker b worker.sync.timeout.ms=13 scheduled.rebalance.max.delay.ms=100",
         "worker a scheduled.rebalance.max.delay.ms=?";
     sync_reaches_rebalance:
         "worker a worker.sync.timeout.ms=60000",
@@ -136,8 +136,8 @@ pub(super) const CASES: &[Case] = cases! {
     config_mismatches: "live mismatches 1", "live mismatches 0", "";
 
     record_near_limit:
-        "live record_bytes 838871\nlive record_bytes_max 1048588",
-        "live record_bytes 838870\nlive record_bytes_max 1048588",
+        "live record_bytes 800001\nlive record_bytes_max 1000000",
+        "live record_bytes 800000\nlive record_bytes_max 1000000",
         "live record_bytes 1048588";
     protocol_below_proven:
         "live protocol 1\nlive protocol_best 2",

@@ -103,3 +103,17 @@ fn spans_are_as_people_say_them() {
         assert_eq!(look::span(ms), said, "{ms}");
     }
 }
+
+/// One topic of three is alone.
+#[test]
+fn only_the_topic_with_one_replica_is_told() {
+    let text = "worker a bootstrap.servers=b1:1,b2:1 status.storage.replication.factor=1";
+    assert_eq!(fired(text), ["internal_topic_single_replica"]);
+}
+
+/// A number that goes on with the next line is none; a name may be.
+#[test]
+fn a_swallowed_line_spoils_numbers() {
+    assert_eq!(fired("worker a session.timeout.ms=+"), ["value_refused"]);
+    assert!(fired("worker a client.id=+").is_empty());
+}

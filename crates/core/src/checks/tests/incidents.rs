@@ -122,8 +122,8 @@ fn no_delay_strands_work_before_the_fix() {
         |release: &str| format!("release {release}\nworker a scheduled.rebalance.max.delay.ms=0");
     for release in ["2.3.0", "3.4.1", "3.5.1", "3.6.0"] {
         assert_eq!(
-            fired(&text(release))[0],
-            "error delay_zero_strands_work",
+            fired(&text(release)),
+            ["error delay_zero_strands_work"],
             "{release}"
         );
     }

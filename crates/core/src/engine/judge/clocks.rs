@@ -9,6 +9,7 @@ use crate::facts::observation::{GroupSnapshot, Member, Status, StatusFact};
 use crate::facts::sets;
 use crate::facts::time::{ArrivalTime, EventTime};
 use crate::limits::LAST_STOPS_MS;
+use crate::story::downtime::Stamp;
 use crate::story::status_log::Life;
 use crate::story::steps::Step;
 
@@ -20,20 +21,19 @@ impl State {
         &mut self,
         fact: &StatusFact,
         recorded: Option<EventTime>,
-        arrived: Option<ArrivalTime>,
         had: ArrivalTime,
+        live: bool,
     ) {
         let delay_ms = self.clock.delay_live_ms_min;
-        if let (StatusFact::State(status), Some(at), Some(arrived), Some(delay_ms)) =
-            (fact, recorded, arrived, delay_ms)
+        if let (StatusFact::State(status), Some(at), true, Some(delay_ms)) =
+            (fact, recorded, live, delay_ms)
         {
-            let arrived = arrived.as_event(delay_ms);
+            let arrived = had.as_event(delay_ms);
             self.story.skews.arrived(&status.worker, at, arrived);
         }
         // What arrived while both topics were read up to now is of the life that is, whatever
         // its writer's clock says. What piled up meanwhile is judged by its time.
-        let arrives =
-            arrived.is_some() && self.is_current(Topic::Status) && self.is_current(Topic::Offsets);
+        let arrives = live && self.is_current(Topic::Status) && self.is_current(Topic::Offsets);
         let life = arrives.then_some(self.group.incarnation);
         let Story {
             statuses,
@@ -44,32 +44,43 @@ impl State {
         if let Some(item) = statuses.apply(fact, recorded, life) {
             episodes.wrote(item, statuses, skews);
         }
-        if arrived.is_some() && self.story.steps.is_empty() {
+        if live && self.story.steps.is_empty() {
             self.learn_start(fact);
         }
-        self.note_cost(fact, recorded, arrived.is_some(), had);
+        self.note_cost(fact, recorded, had, live);
     }
 
-    /// What a status says of downtime.
+    /// What a status says of downtime, and that it may disagree with the group.
     fn note_cost(
         &mut self,
         fact: &StatusFact,
         recorded: Option<EventTime>,
-        live: bool,
         had: ArrivalTime,
+        live: bool,
     ) {
         let Story {
             skews,
             downtimes,
+            disagreements,
             switches,
             ..
         } = &mut self.story;
+        match fact {
+            StatusFact::State(status) => disagreements.wrote(status),
+            StatusFact::Destroyed(item) => disagreements.destroyed(*item),
+            StatusFact::NoState | StatusFact::Unknown => {}
+        }
         let costs = match (fact, recorded) {
-            (StatusFact::State(status), Some(at)) => {
-                let at = skews.corrected(&status.worker, at, EventTime(i64::MIN));
-                downtimes.wrote(status, (at, had, live), *switches)
+            (StatusFact::State(status), Some(written)) => {
+                let stamp = Stamp {
+                    written,
+                    at: skews.corrected(&status.worker, written, EventTime(i64::MIN)),
+                    had,
+                    live,
+                };
+                downtimes.wrote(status, stamp, *switches)
             }
-            (StatusFact::Destroyed(item), _) => return downtimes.destroyed(*item, live),
+            (StatusFact::Destroyed(item), _) => downtimes.destroyed(*item, live),
             _ => return,
         };
         self.count_costs(&costs);

@@ -1,10 +1,12 @@
 //! What a step says of work that stopped before it: why.
 
+use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use super::{Cost, Costs, Downtimes, Line, Over, Stretch, Wrote};
 use crate::answers::{DownReason, TasksRoot};
-use crate::facts::ids::{Kind, Protocol, WorkItem};
+use crate::facts::ids::{CONNECTOR_TASK, ConnectorId, Kind, Protocol, WorkItem};
 use crate::facts::observation::Member;
 use crate::facts::sets;
 use crate::facts::time::EventTime;
@@ -21,13 +23,8 @@ impl Downtimes {
         let mut costs = Costs::new();
         for (place, old) in turn.leavers() {
             if turn.on(StoryRule::Downtime(2)) {
-                self.gone(
-                    turn,
-                    old,
-                    &turn.held(place, old),
-                    DownReason::Lost,
-                    &mut costs,
-                );
+                let items = self.run_by(turn, place, old);
+                self.gone(turn, old, &items, DownReason::Lost, &mut costs);
             }
         }
         for (place, old) in turn.before().iter().enumerate() {
@@ -51,11 +48,56 @@ impl Downtimes {
             items.filter_map(move |item| Some((*item, (Arc::clone(&member.worker), why(item)?))))
         });
         self.revoked = told.collect();
+        let changed = turn.changes().map(|change| change.connector);
+        let changed: BTreeSet<ConnectorId> = changed.collect();
+        let ran = changed.into_iter().flat_map(|connector| {
+            let lines = self.lines.range(from_task(connector, CONNECTOR_TASK));
+            lines.filter_map(|(item, _)| Some((*item, by_config(turn, *item)?)))
+        });
+        self.changed = ran.collect();
         let newest = turn.step.now.as_deref();
         self.judged = newest.map(|now| (now.generation, now.protocol == Some(Protocol::Eager)));
         self.explain_pending(turn, &mut costs);
         self.explain_over(turn, &mut costs);
+        if turn.on(StoryRule::Downtime(10)) {
+            self.end_removed(turn, &mut costs);
+        }
         costs
+    }
+
+    /// Nobody misses what is not configured any more.
+    fn end_removed(&mut self, turn: &Turn<'_>, costs: &mut Costs) {
+        for change in turn.changes() {
+            let from = match change.what {
+                What::Deleted => CONNECTOR_TASK,
+                What::Committed { tasks, .. } => tasks,
+                What::Created => continue,
+            };
+            let items = from_task(change.connector, from);
+            for (item, line) in self.lines.range_mut(items) {
+                if let Line::Down(Stretch {
+                    since,
+                    reason: Some(reason),
+                    ..
+                }) = line
+                {
+                    let ms = turn.step.recorded.since_ms(*since).max(0);
+                    costs.push((Cost::Ended(*item, *reason, ms), turn.step.live));
+                    *line = Line::Off;
+                }
+            }
+        }
+    }
+
+    /// What a member ran, by its own words; where several write under one name, what it had.
+    fn run_by(&self, turn: &Turn<'_>, place: usize, member: &Member) -> Vec<WorkItem> {
+        let before = turn.step.before.as_deref();
+        if before.is_some_and(|before| before.shares_worker(&member.worker)) {
+            return turn.held(place, member);
+        }
+        let runs = |line: &Line| matches!(line, Line::Up(up) if up.worker == member.worker);
+        let lines = self.lines.iter().filter(|(_, line)| runs(line));
+        lines.map(|(item, _)| *item).collect()
     }
 
     /// Their owner is gone, or lost its coordinator, and wrote no stop.
@@ -77,7 +119,7 @@ impl Downtimes {
             let stretch = Stretch {
                 since: turn.step.join_ended,
                 stop: up.clone(),
-                written: false,
+                missed_in: Some(turn.generation()),
                 reason: Some(reason),
             };
             costs.push((Cost::Interrupted(*item, reason), turn.step.live));
@@ -98,7 +140,7 @@ impl Downtimes {
                 continue;
             };
             stretch.reason = Some(reason);
-            costs.push((Cost::Interrupted(item, reason), stretch.stop.live));
+            costs.push((Cost::Interrupted(item, reason), stretch.stop.stamp.live));
             self.pending.remove(&item);
             if reason.is_wanted() {
                 self.lines.insert(item, Line::Off);
@@ -128,7 +170,7 @@ impl Over {
         let missed = matches!(found, Some(DownReason::Lost | DownReason::Dropped));
         let since = self
             .since
-            .or_else(|| missed.then(|| turn.step.join_ended.min(self.start.at)));
+            .or_else(|| missed.then(|| turn.step.join_ended.min(self.start.stamp.at)));
         let before = turn.step.before.as_deref();
         let eager = before.and_then(|before| before.protocol) == Some(Protocol::Eager);
         self.settle_unless_orphan(found, since, eager, costs);
@@ -155,13 +197,27 @@ impl Over {
     }
 }
 
-/// Whether a status was written before the step's record was taken up.
-fn is_before(turn: &Turn<'_>, wrote: &Wrote) -> bool {
-    let by_number = match turn.step.now.as_deref() {
-        Some(now) if turn.step.continues => wrote.generation < now.generation,
-        _ => true,
+/// Work of a connector from a task on; the connector itself comes first.
+fn from_task(connector: ConnectorId, task: i32) -> RangeInclusive<WorkItem> {
+    let last = WorkItem {
+        connector,
+        task: i32::MAX,
     };
-    by_number && wrote.at <= turn.step.recorded.plus_ms(TIMER_SLACK_MS)
+    WorkItem { connector, task }..=last
+}
+
+/// Whether a status was written before its worker could act on the step's record: by the number
+/// that it had completed, whatever any clock says; in another life of the group by time, as far
+/// as its worker's clock is known.
+fn is_before(turn: &Turn<'_>, wrote: &Wrote) -> bool {
+    match turn.step.now.as_deref() {
+        Some(now) if turn.step.continues => wrote.generation < now.generation,
+        _ => {
+            let ahead_ms = turn.skews.of(&wrote.worker).most_ms;
+            let latest = turn.step.recorded.plus_ms(TIMER_SLACK_MS);
+            ahead_ms.is_none_or(|ms| wrote.stamp.written.minus_ms(ms) <= latest)
+        }
+    }
 }
 
 /// Why work stopped that a worker wrote the stop of before this record.

@@ -20,18 +20,18 @@ impl Downtimes {
         costs: &mut Costs,
     ) {
         match line {
-            Line::Up(up) if up.worker != now.worker => {
-                handed_over(item, false, now, switches, costs);
+            // A worker says so once a start: it was started again, or its process was.
+            Line::Up(up) if up.worker != now.worker || up.generation != now.generation => {
+                if up.worker != now.worker {
+                    handed_over(item, false, now, switches, costs);
+                }
                 // That it stopped is seen only now.
-                let stop = Wrote {
-                    live: now.live,
-                    ..up
-                };
+                let stop = up.seen(now.stamp.live);
                 self.is_over(item, None, stop, now.clone(), costs);
             }
             Line::Down(stretch) => {
                 if stretch.stop.worker != now.worker {
-                    handed_over(item, stretch.written, now, switches, costs);
+                    handed_over(item, stretch.missed_in.is_none(), now, switches, costs);
                 }
                 self.ends(item, stretch, now, costs);
             }
@@ -43,8 +43,8 @@ impl Downtimes {
     fn ends(&mut self, item: WorkItem, stretch: Stretch, now: &Wrote, costs: &mut Costs) {
         match stretch.reason {
             Some(reason) if !reason.is_wanted() => {
-                let ms = now.at.since_ms(stretch.since).max(0);
-                costs.push((Cost::Ended(item, reason, ms), now.live));
+                let ms = now.stamp.at.since_ms(stretch.since).max(0);
+                costs.push((Cost::Ended(item, reason, ms), now.stamp.live));
             }
             Some(_) => {}
             None => self.is_over(item, Some(stretch.since), stretch.stop, now.clone(), costs),
@@ -64,14 +64,17 @@ impl Downtimes {
             since,
             stop,
             start,
-            arrived: self.now,
         };
-        // Had the round that led to the start a reason to tell, it would have told it by now.
+        // The round that led to the start told its reasons before this was seen.
         if let Some((judged, eager)) = self.judged
             && !over.is_without_a_round()
             && over.start.generation <= judged
         {
-            return over.settle_unless_orphan(None, over.since, eager, costs);
+            let told = self.revoked.get(&item);
+            let told = told.filter(|(worker, _)| *worker == over.stop.worker);
+            let told = told.map(|(_, reason)| *reason);
+            let found = told.or_else(|| self.changed.get(&item).copied());
+            return over.settle_unless_orphan(found, over.since, eager, costs);
         }
         self.over.push(over);
         if self.over.len() > STRETCHES_OVER_MAX {
@@ -90,9 +93,9 @@ impl Downtimes {
     ) -> Line {
         let failed = |now: Wrote| {
             Line::Down(Stretch {
-                since: now.at,
+                since: now.stamp.at,
                 stop: now,
-                written: true,
+                missed_in: None,
                 reason: Some(DownReason::Failed),
             })
         };
@@ -100,12 +103,12 @@ impl Downtimes {
             Line::Down(stretch) if stretch.reason == Some(DownReason::Failed) => {
                 Line::Down(Stretch {
                     stop: now,
-                    written: true,
+                    missed_in: None,
                     ..stretch
                 })
             }
             Line::Up(up) if up.worker == now.worker => {
-                costs.push((Cost::Interrupted(item, DownReason::Failed), now.live));
+                costs.push((Cost::Interrupted(item, DownReason::Failed), now.stamp.live));
                 failed(now)
             }
             line => {
@@ -123,26 +126,46 @@ impl Downtimes {
         costs: &mut Costs,
     ) -> Line {
         match line {
-            Line::Up(up) if up.worker == now.worker => {
-                let told = self.revoked.get(&item);
-                let told = told.filter(|(worker, _)| *worker == now.worker);
-                let reason = told.map(|(_, reason)| *reason);
-                if let Some(reason) = reason {
-                    costs.push((Cost::Interrupted(item, reason), now.live));
-                    if reason.is_wanted() {
-                        return Line::Off;
-                    }
-                }
+            Line::Up(up) if up.worker == now.worker => self.down(item, now.stamp.at, now, costs),
+            // Who was missed before it had stopped says at last that it did; not who came in its
+            // place.
+            Line::Down(stretch)
+                if stretch.stop.worker == now.worker
+                    && stretch.missed_in.is_some_and(|by| now.generation < by) =>
+            {
                 Line::Down(Stretch {
-                    since: now.at,
-                    stop: now,
-                    written: true,
-                    reason,
+                    missed_in: None,
+                    ..stretch
                 })
             }
             // Of who runs it no more, or of what is down already, nothing new.
             line => line,
         }
+    }
+
+    /// It runs no more: for what its worker was told, or for a reason that a step will say.
+    pub(super) fn down(
+        &self,
+        item: WorkItem,
+        since: EventTime,
+        stop: Wrote,
+        costs: &mut Costs,
+    ) -> Line {
+        let told = self.revoked.get(&item);
+        let told = told.filter(|(worker, _)| *worker == stop.worker);
+        let reason = told.map(|(_, reason)| *reason);
+        if let Some(reason) = reason {
+            costs.push((Cost::Interrupted(item, reason), stop.stamp.live));
+            if reason.is_wanted() {
+                return Line::Off;
+            }
+        }
+        Line::Down(Stretch {
+            since,
+            stop,
+            missed_in: None,
+            reason,
+        })
     }
 
     /// It does not run because somebody wants that.
@@ -156,7 +179,7 @@ impl Downtimes {
     ) -> Line {
         match line {
             Line::Up(up) if up.worker == now.worker => {
-                costs.push((Cost::Interrupted(item, reason), now.live));
+                costs.push((Cost::Interrupted(item, reason), now.stamp.live));
             }
             Line::Down(stretch) => self.ends(item, stretch, now, costs),
             Line::Up(_) | Line::Off => {}
@@ -172,7 +195,7 @@ fn handed_over(item: WorkItem, clean: bool, now: &Wrote, switches: Switches, cos
         (HandoverHow::Unclean, StoryRule::Downtime(9))
     };
     if switches.on(rule) {
-        costs.push((Cost::HandedOver(item, how), now.live));
+        costs.push((Cost::HandedOver(item, how), now.stamp.live));
     }
 }
 
@@ -185,11 +208,14 @@ pub(super) fn restarting(
 ) -> Line {
     match line {
         Line::Up(up) if up.worker == now.worker && switches.on(StoryRule::Downtime(7)) => {
-            costs.push((Cost::Interrupted(item, DownReason::Restarted), now.live));
+            costs.push((
+                Cost::Interrupted(item, DownReason::Restarted),
+                now.stamp.live,
+            ));
             Line::Down(Stretch {
-                since: now.at,
+                since: now.stamp.at,
                 stop: now,
-                written: true,
+                missed_in: None,
                 reason: Some(DownReason::Restarted),
             })
         }

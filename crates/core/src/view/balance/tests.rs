@@ -56,3 +56,20 @@ fn the_eager_assignor_deals_anew() {
         Some(8)
     );
 }
+
+#[test]
+fn an_even_split_takes_so_many_moves() {
+    for (loads, items, least) in [
+        (&[20, 20, 0][..], 40, 13),
+        (&[5, 5, 0], 10, 3),
+        (&[4, 4, 2], 10, 1),
+        (&[4, 3, 3], 10, 0),
+        (&[3, 4, 3], 10, 0),
+        // New work goes to who has less.
+        (&[3, 3, 0], 9, 0),
+        (&[], 0, 0),
+        (&[0, 0], 0, 0),
+    ] {
+        assert_eq!(least_moves(loads, items), least, "{loads:?} of {items}");
+    }
+}

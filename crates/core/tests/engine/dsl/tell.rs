@@ -3,7 +3,9 @@
 
 use std::fmt::Write as _;
 
-use evenkeel_core::answers::Answers;
+use evenkeel_core::answers::{Answers, ItemAnswer};
+
+use super::print::seconds;
 
 /// What is to be printed.
 #[derive(Debug, Clone, Copy)]
@@ -12,6 +14,9 @@ pub(crate) enum What {
     Pattern,
     Habits,
     Checks,
+    Moves,
+    States,
+    Disagreements,
 }
 
 pub(super) fn print(out: &mut String, what: What, answers: &Answers) {
@@ -20,6 +25,53 @@ pub(super) fn print(out: &mut String, what: What, answers: &Answers) {
         What::Pattern => pattern(out, answers),
         What::Habits => habits(out, answers),
         What::Checks => checks(out, answers),
+        What::Moves => moves(out, answers),
+        What::States => states(out, answers),
+        What::Disagreements => disagreements(out, answers),
+    }
+}
+
+fn item(item: &ItemAnswer) -> String {
+    match item.task {
+        Some(task) => format!("{}-{task}", item.connector),
+        None => item.connector.to_string(),
+    }
+}
+
+fn states(out: &mut String, answers: &Answers) {
+    let Some(states) = &answers.states else {
+        writeln!(out, "states unknown").unwrap();
+        return;
+    };
+    writeln!(out, "states").unwrap();
+    for each in &states.connectors {
+        let tasks = each.tasks.iter();
+        let tasks: String = tasks
+            .map(|(state, count)| format!(" {count} {}", state.label()))
+            .collect();
+        writeln!(out, "  {} {}:{tasks}", each.connector, each.state.label()).unwrap();
+    }
+}
+
+fn disagreements(out: &mut String, answers: &Answers) {
+    let Some(told) = &answers.disagreements else {
+        writeln!(out, "disagreements unknown").unwrap();
+        return;
+    };
+    writeln!(out, "disagreements").unwrap();
+    for each in told.now.iter().chain(&told.over) {
+        let worker = each.worker.trim_end_matches(":8083");
+        let since = seconds(each.since);
+        let until = each
+            .until
+            .map_or(String::new(), |at| format!(" to {}", seconds(at)));
+        let (kind, confidence) = (each.kind.label(), each.confidence.label());
+        writeln!(
+            out,
+            "  {kind} {} {worker} from {since}{until} {confidence}",
+            item(&each.item)
+        )
+        .unwrap();
     }
 }
 
@@ -137,6 +189,16 @@ fn checks(out: &mut String, answers: &Answers) {
             )
             .unwrap();
         }
+    }
+}
+
+fn moves(out: &mut String, answers: &Answers) {
+    writeln!(out, "moves").unwrap();
+    for ((kind, need), count) in &answers.counters.moves {
+        writeln!(out, "  {} {} {count}", kind.label(), need.label()).unwrap();
+    }
+    for (kind, count) in &answers.moves_unsettled {
+        writeln!(out, "  {} unsettled {count}", kind.label()).unwrap();
     }
 }
 

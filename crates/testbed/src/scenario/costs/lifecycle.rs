@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::scenario::changes::started_anew;
-use crate::scenario::opening::{ITEMS, NOTHING, cold_start, created, two_connectors, until};
+use crate::scenario::changes::{paused_and_resumed, started_anew};
+use crate::scenario::opening::{ITEMS, NOTHING, cold_start, created, two_connectors};
 use crate::scenario::stage::Stage;
-use crate::scenario::unrest::{ask, owned_after, put, steps};
-use crate::truth::{ExpectedEpisode, Root, Step, TruthLog};
+use crate::scenario::unrest::{ask, owned_after, put};
+use crate::truth::{ExpectedEpisode, Root, TruthLog};
 
 use super::stops::ALIVE;
 
@@ -22,21 +22,8 @@ const TIMES: usize = 4;
 /// them, and one task of it alone.
 pub(super) fn connector_lifecycle(stage: &mut Stage) -> anyhow::Result<()> {
     two_connectors(stage, &[ALIVE])?;
+    paused_and_resumed(stage)?;
     let before = stage.calm()?;
-    let step = "beta is paused";
-    stage.begin(step)?;
-    ask(stage, "PUT", "/connectors/beta/pause", None)?;
-    until(stage, step, |truth| {
-        steps(truth, "beta", Step::StopEnds) > steps(&before, "beta", Step::StopEnds)
-    })?;
-    let before = stage.end_quiet()?;
-
-    let step = "beta is resumed";
-    stage.begin(step)?;
-    ask(stage, "PUT", "/connectors/beta/resume", None)?;
-    started_anew(stage, step, ("beta", &before))?;
-    let before = stage.calm()?;
-
     let step = "beta is stopped";
     stage.begin(step)?;
     ask(stage, "PUT", "/connectors/beta/stop", None)?;

@@ -1,10 +1,9 @@
-//! Stops of running work, who took over from whom, and what generations moved.
+//! Stops of running work, and who took over from whom.
 
 use std::collections::BTreeMap;
 
-use super::{Handover, Interruption, Move, Reason, Run, RunBegin, RunEnd};
-use crate::truth::derive::TruthGeneration;
-use crate::truth::event::{Item, ItemKind};
+use super::{Handover, Interruption, Reason, Run, RunBegin, RunEnd};
+use crate::truth::event::Item;
 
 /// Each run that was asked to stop, or ended.
 pub(super) fn interruptions(runs: &[Run]) -> Vec<Interruption> {
@@ -67,52 +66,4 @@ fn handover(before: &Run, run: &Run, runs: &[Run]) -> Handover {
         abandoned,
         overlap_ms,
     }
-}
-
-/// Each item that a generation gave to another worker than the last that owned it.
-pub(super) fn moves(generations: &[TruthGeneration]) -> Vec<Move> {
-    let mut last: BTreeMap<Item, String> = BTreeMap::new();
-    let mut all = Vec::new();
-    for generation in generations {
-        for (item, owners) in owners(generation) {
-            let before = last.get(&item);
-            // Two may own the same for a round; who had it before has it still.
-            if before.is_some_and(|before| owners.contains(before)) {
-                continue;
-            }
-            let Some(to) = owners.into_iter().next() else {
-                continue;
-            };
-            if let Some(from) = last.insert(item.clone(), to.clone()) {
-                all.push(Move {
-                    incarnation: generation.incarnation,
-                    generation: generation.generation,
-                    item,
-                    from,
-                    to,
-                });
-            }
-        }
-    }
-    all
-}
-
-fn owners(generation: &TruthGeneration) -> BTreeMap<Item, Vec<String>> {
-    let mut owners: BTreeMap<Item, Vec<String>> = BTreeMap::new();
-    for member in &generation.members {
-        let (Some(owned), Some(worker)) = (&member.owned, &member.worker) else {
-            continue;
-        };
-        let connectors = owned
-            .connectors
-            .iter()
-            .map(|name| (ItemKind::Connector, name));
-        let tasks = owned.tasks.iter().map(|name| (ItemKind::Task, name));
-        for (kind, name) in connectors.chain(tasks) {
-            let name = name.clone();
-            let owners = owners.entry(Item { kind, name }).or_default();
-            owners.push(worker.clone());
-        }
-    }
-    owners
 }

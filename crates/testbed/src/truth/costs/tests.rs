@@ -2,7 +2,7 @@
 
 use self::logs::{BASE_MS, Logs};
 use super::*;
-use crate::truth::event::{ItemKind, Verb, What};
+use crate::truth::event::{Verb, What};
 
 mod logs;
 
@@ -337,59 +337,6 @@ fn eager_rounds_hand_over_what_did_not_change_and_a_lost_coordinator_drops_it() 
     let costs = logs.costs();
     let [moved, changed] = [Reason::Handover, Reason::Reconfigured];
     assert_eq!(reasons(&costs), [moved, changed, moved, Reason::Dropped]);
-}
-
-/// Two owners in one round are no move, as long as who had it has it.
-#[test]
-fn moves_are_changes_of_the_owner() {
-    let generation = |generation: i64, owners: &[(&str, &[&str])]| {
-        let member = |(worker, tasks): &(&str, &[&str])| crate::truth::derive::TruthMember {
-            worker: Some((*worker).to_owned()),
-            owned: Some(crate::truth::assignment::Work {
-                tasks: tasks.iter().map(|task| (*task).to_owned()).collect(),
-                ..Default::default()
-            }),
-            ..Default::default()
-        };
-        TruthGeneration {
-            incarnation: 0,
-            generation,
-            prepared_ms: None,
-            reason: None,
-            departures: Vec::new(),
-            join_end_ms: generation,
-            member_count: owners.len(),
-            assignment_ms: None,
-            leader: None,
-            leader_url: None,
-            protocol: None,
-            members: owners.iter().map(member).collect(),
-            leader_view: None,
-        }
-    };
-    let generations = [
-        generation(1, &[("w1", &["a-0"]), ("w2", &["a-1"])]),
-        generation(2, &[("w2", &["a-1"])]),
-        generation(3, &[("w2", &["a-0", "a-1"])]),
-        generation(4, &[("w1", &["a-0"]), ("w2", &["a-0", "a-1"])]),
-        generation(5, &[("w1", &["a-1"]), ("w2", &["a-0"])]),
-    ];
-    let told: Vec<_> = takeovers::moves(&generations)
-        .into_iter()
-        .map(|m| (m.generation, m.item.name, m.from, m.to))
-        .collect();
-    let expected = [(3, "a-0", "w1", "w2"), (5, "a-1", "w2", "w1")];
-    let expected = expected.map(|(generation, item, from, to)| {
-        (generation, item.to_owned(), from.to_owned(), to.to_owned())
-    });
-    assert_eq!(told, expected);
-    assert!(takeovers::moves(&generations[..1]).is_empty());
-    let task = ItemKind::Task;
-    assert!(
-        takeovers::moves(&generations)
-            .iter()
-            .all(|m| m.item.kind == task)
-    );
 }
 
 #[test]

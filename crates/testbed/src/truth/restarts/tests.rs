@@ -19,9 +19,9 @@ fn seconds(ms: i64) -> String {
 
 fn table(restarts: &[Restart]) -> String {
     let mut text = String::from(
-        "| restarted | role | away (s) | generations | delay in each (s) | moved | parked (s) | \
-         most unowned | tasks stopped | task-seconds still |\n\
-         | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n",
+        "| restarted | role | away (s) | generations | delay in each (s) | moved | returned | \
+         extra | parked (s) | most unowned | tasks stopped | task-seconds still |\n\
+         | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n",
     );
     let numbers = |restart: &Restart| {
         let numbers: Vec<String> = restart
@@ -38,13 +38,15 @@ fn table(restarts: &[Restart]) -> String {
     for restart in restarts {
         writeln!(
             text,
-            "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |",
+            "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |",
             restart.worker,
             if restart.led { "leader" } else { "follower" },
             seconds(restart.away_ms),
             numbers(restart),
             delays(restart),
             restart.moved,
+            restart.returned,
+            restart.extra,
             seconds(restart.parked_ms),
             restart.unowned_max,
             restart.stopped,
@@ -56,9 +58,11 @@ fn table(restarts: &[Restart]) -> String {
     let sum_ms = |of: &dyn Fn(&Restart) -> i64| restarts.iter().map(of).sum::<i64>();
     writeln!(
         text,
-        "| **all** | | | {} | | {} | {} | {} | {} | {} |",
+        "| **all** | | | {} | | {} | {} | {} | {} | {} | {} | {} |",
         sum(&|r| r.generations.len()),
         sum(&|r| r.moved),
+        sum(&|r| r.returned),
+        sum(&|r| r.extra),
         seconds(sum_ms(&|r| r.parked_ms)),
         restarts.iter().map(|r| r.unowned_max).max().unwrap(),
         sum(&|r| r.stopped),
@@ -117,6 +121,11 @@ fn the_page_is_true() {
         assert_eq!(follower.moved, 0, "{follower:?}");
         assert!(follower.parked_ms > 25_000, "{follower:?}");
         assert_eq!(follower.unowned_max, 20, "{follower:?}");
+    }
+    // Whatever moved, a restart moved it: nobody was gone for long, and the split was even before.
+    let leader_last = restarts(&recorded("rolling_upgrade_leader_last"));
+    for all in [&back_to_back, &leader_last, &patient] {
+        assert!(all.iter().all(|restart| restart.returned == restart.moved));
     }
     // By name it meets several leaders; the leader last, one.
     let led = |restarts: &[Restart]| restarts.iter().filter(|r| r.led).count();

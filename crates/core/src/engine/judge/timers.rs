@@ -1,0 +1,93 @@
+//! What ends or settles without a record: timers, at their event time; and what is asked for so
+//! that they can fire.
+
+use super::Story;
+use crate::answers::EpisodeOutcome;
+use crate::engine::{Change, State};
+use crate::facts::time::{ArrivalTime, EventTime};
+use crate::story::episodes::{Closed, Episodes, Shown};
+use crate::story::switches::StoryRule;
+
+// === impl State ===
+
+impl State {
+    /// Timers fire at their event time, up to an instant at which no older record is unread.
+    pub(super) fn run_timers(&mut self, until: EventTime) {
+        self.close_episode(|episodes, show| episodes.close_by(until, show));
+        let on = self.story.switches.on(StoryRule::Loss(6));
+        if let Some(gone) = self.story.losses.expire(until, on) {
+            self.story.episodes.ended(&gone.ended);
+            self.count_ended(&gone.ended, self.is_watched(Some(gone.deleted)));
+        }
+        let moved = self.story.needs.expire(until, self.story.switches);
+        self.count_moves(&moved);
+        let losses = &self.story.losses;
+        let settled = self
+            .story
+            .departures
+            .expire(until, |member| losses.is_lost_of(member));
+        for departed in settled {
+            self.departure_settled(&departed);
+        }
+        self.weigh_disagreements(until);
+    }
+
+    pub(super) fn close_episode(
+        &mut self,
+        close: impl FnOnce(&mut Episodes, &Shown<'_>) -> Option<Closed>,
+    ) {
+        if self.story.episodes.open().is_none() {
+            return;
+        }
+        let story = &mut self.story;
+        let show = Shown {
+            statuses: &story.statuses,
+            skews: &story.skews,
+            switches: story.switches,
+        };
+        let Some(closed) = close(&mut story.episodes, &show) else {
+            return;
+        };
+        // Nothing more of it is to come.
+        if let (Some(EpisodeOutcome::Settled), Some(at)) =
+            (closed.answer.outcome, closed.answer.closed)
+        {
+            let habits = &mut story.habits;
+            habits.measure(&story.statuses, &story.skews, story.switches, at);
+        }
+        // How a member left is not known better than this when its episode is over.
+        for verdict in &mut story.verdicts {
+            if verdict.cause.is_some() {
+                verdict.waits_for.clear();
+            }
+        }
+        self.count_phases(&closed.phases);
+        if self.is_watched(closed.answer.closed) {
+            self.count_episode(&closed.answer);
+        }
+        self.changes.push(Change::Closed(closed.answer));
+    }
+
+    /// Whether the agent should ask where the topics end: a step, or the end of an episode,
+    /// waits for it.
+    pub(in crate::engine) fn story_waits(&self) -> bool {
+        let waits = |since| !self.progress.passed(since);
+        let Story {
+            steps, statuses, ..
+        } = &self.story;
+        // Before that instant no answer helps.
+        let has_come = |since: &ArrivalTime| self.clock.arrived > Some(*since);
+        steps.waits_since().is_some_and(waits)
+            || steps
+                .oldest_since(statuses)
+                .filter(has_come)
+                .is_some_and(waits)
+            || self.story.downtimes.waits_since().is_some_and(waits)
+            || self.story.episodes.open().is_some_and(|open| {
+                let over = open.ready_at();
+                over.is_some_and(|over| {
+                    self.quiet_until() < Some(over) && Some(over) <= self.clock.now()
+                })
+            })
+    }
+}

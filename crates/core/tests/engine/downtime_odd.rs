@@ -1,0 +1,121 @@
+//! Downtime (D10) where the order of things is odd: seen late, by clocks that are off, or of
+//! what is removed meanwhile.
+
+use crate::downtime::{on_one, on_two};
+
+/// Killed, and back before the group had missed it: the record that misses it has its
+/// successor, which runs all of it before that is judged.
+#[test]
+fn killed_and_back_at_once() {
+    on_one(
+        "20.0 group 2 sessioned a off=3 | a#2: claim=none add=foo,foo-0
+         20.2 status foo RUNNING a 2
+         20.4 status foo-0 RUNNING a 2
+         21.5 ends
+         21.5 costs",
+        "interrupted connector lost 1
+         interrupted task lost 1
+         foo was down lost for 0.4",
+    );
+}
+
+/// The next coordinator's clock is half a minute behind: a number is not.
+#[test]
+fn a_stop_and_a_coordinator_whose_clock_is_behind() {
+    on_two(
+        "49.0 status foo-0 UNASSIGNED b 1
+         50.0 group 2 sessioned a off=3 stamped=20 join=20 epoch=1 | a: claim=foo
+         51.0 group 3 sessioned a off=3 stamped=21 join=21 epoch=1 | a: claim=foo add=foo-0
+         51.4 status foo-0 RUNNING a 3
+         51.5 ends
+         51.5 costs",
+        "interrupted task lost 1
+         handed over task clean 1
+         foo was down lost for 2.4",
+    );
+}
+
+/// A worker was missed before it had stopped; it says so before anybody else runs it.
+#[test]
+fn a_stop_of_who_was_missed() {
+    on_two(
+        "20.0 group 2 sessioned a off=3 delay=30000 | a: claim=foo
+         21.1 ends
+         25.0 status foo-0 UNASSIGNED b 1
+         50.0 group 3 sessioned a off=3 | a: claim=foo add=foo-0
+         50.4 status foo-0 RUNNING a 3
+         50.5 ends
+         50.5 costs",
+        "interrupted task lost 1
+         handed over task clean 1
+         foo was down lost for 30.4",
+    );
+}
+
+/// Not so where another process of that worker, which never ran it, says that it stopped.
+#[test]
+fn a_stop_of_who_came_after() {
+    on_two(
+        "20.0 group 2 sessioned a off=3 delay=30000 | a: claim=foo
+         21.1 ends
+         30.0 group 3 sessioned a off=3 | a: claim=foo | b#2: claim=none add=foo-0
+         30.2 status foo-0 UNASSIGNED b 3
+         30.5 group 4 sessioned a off=3 | a: claim=foo add=foo-0
+         30.9 status foo-0 RUNNING a 4
+         31.0 ends
+         31.0 costs",
+        "interrupted task lost 1
+         handed over task unclean 1
+         foo was down lost for 10.9",
+    );
+}
+
+/// A task that was revoked is removed before its worker has stopped it: its status is deleted,
+/// and nothing else is written.
+#[test]
+fn a_revoked_task_whose_status_is_deleted() {
+    on_one(
+        "9.0 group 2 sessioned a off=3 | a: claim=foo,foo-0 rev=foo-0 | b: claim=none
+         9.2 ends
+         9.5 config commit foo 0
+         9.6 status foo-0 gone
+         9.7 group 3 sessioned a off=4 | a: claim=foo | b: claim=-
+         9.9 ends
+         9.9 costs",
+        "interrupted task handover 1
+         foo was down handover for 8.4",
+    );
+}
+
+/// Downtime rule 10: what waits for its delay is removed: nobody misses it from then on.
+#[test]
+fn lost_work_that_is_removed() {
+    on_two(
+        "20.0 group 2 sessioned a off=3 delay=30000 | a: claim=foo
+         21.1 ends
+         30.0 config delete foo
+         30.2 status foo-0 gone
+         30.3 group 3 sessioned a off=4 delay=20000 | a: claim=foo rev=foo
+         30.4 ends
+         30.5 status foo gone
+         30.6 costs",
+        "interrupted connector deleted 1
+         interrupted task lost 1
+         foo was down lost for 10.3",
+    );
+}
+
+/// A task whose stop was given up is started anew where it was, and says so once its round was
+/// judged: that round's reason is remembered.
+#[test]
+fn a_stop_that_was_given_up_for_tasks_written_anew() {
+    on_one(
+        "9.0 config tasks foo 1
+         14.1 group 2 sessioned a off=5 | a: claim=foo,foo-0
+         14.2 ends
+         14.9 status foo-0 RUNNING a 2
+         15.0 ends
+         15.0 costs",
+        "interrupted task reconfigured 1",
+    );
+}
