@@ -185,7 +185,7 @@ pub const CHECKS_FIRED_MAX: usize = 200;
 /// Milliseconds in which config mismatches are counted for the checks.
 pub const CHECK_MISMATCHES_MS: i64 = 3_600_000;
 
-/// Restarts that have to be measured before it is said that the delay is too long for them.
+/// Restarts that have to be measured before the delay is held against them.
 pub const CHECK_RESTARTS_MIN: u64 = 3;
 /// Milliseconds after which work that somebody is told to have, and of which nobody says what
 /// was expected, is a disagreement; or the worker's rebalance timeout, where that is longer.

@@ -22,9 +22,13 @@ fn said(answers: &[Answers]) -> Vec<String> {
             .replace(" group=connect-orders", "")
     };
     let of_the_group = |line: &&String| {
-        ["words::group: ", "words::checks: ", "words::disagreements: "]
-            .iter()
-            .any(|told_by| line.contains(told_by))
+        [
+            "words::group: ",
+            "words::checks: ",
+            "words::disagreements: ",
+        ]
+        .iter()
+        .any(|told_by| line.contains(told_by))
     };
     lines
         .iter()

@@ -8,8 +8,9 @@
 //! 2. That a leader has no delay shows only where, so, lost work was handed out at once.
 //! 3. Two members share an address only once both were in the group for longer than a dead
 //!    one could be.
-//! 4. A restart that is only known to be no shorter can be too long for a delay, and never
-//!    too short.
+//! 4. Restarts count once some were measured: the clock that one was measured with may have
+//!    been wrong. One that is only known to be no shorter can be too long for a delay, and
+//!    never too short.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -107,7 +108,11 @@ fn own_known(state: &State, group: &Known, name: &str) -> Option<Known> {
     if settings.is_empty() {
         return None;
     }
-    let mut worker = group.workers.iter().find(|worker| worker.name == name)?.clone();
+    let mut worker = group
+        .workers
+        .iter()
+        .find(|worker| worker.name == name)?
+        .clone();
     for setting in settings {
         let given = Given::new(setting.value.clone(), place(&setting.source));
         worker.settings.insert(setting.name.clone(), given);
@@ -215,7 +220,10 @@ impl<'a> Members<'a> {
         members.sort_by(|left, right| (&left.worker, &left.id).cmp(&(&right.worker, &right.id)));
         let left_out = self.newest.members.len().saturating_sub(members.len());
         let workers = members.into_iter().map(|member| worker(member));
-        (workers.collect(), u64::try_from(left_out).unwrap_or(u64::MAX))
+        (
+            workers.collect(),
+            u64::try_from(left_out).unwrap_or(u64::MAX),
+        )
     }
 
     fn worker(&self, member: &Member) -> Worker {
@@ -259,9 +267,14 @@ impl<'a> Members<'a> {
 /// Since when a member was in all generations.
 fn since(state: &State, newest: &GroupSnapshot, member: &Member) -> EventTime {
     let rounds: Vec<&Round> = state.rounds.shown().collect();
-    let records = rounds.iter().rev().filter_map(|round| round.record.as_deref());
+    let records = rounds
+        .iter()
+        .rev()
+        .filter_map(|round| round.record.as_deref());
     let with_it = records.take_while(|record| record.member(&member.id).is_some());
-    with_it.last().map_or(newest.recorded, |record| record.recorded)
+    with_it
+        .last()
+        .map_or(newest.recorded, |record| record.recorded)
 }
 
 // === Records ===
@@ -309,7 +322,11 @@ fn hands_out_lost(before: &GroupSnapshot, now: &GroupSnapshot) -> bool {
             Claim::Nothing | Claim::Unsaid => false,
         })
     };
-    let cooperative = now.protocol.is_some_and(|protocol| protocol.is_cooperative());
+    // A leader remembers nothing of rounds under another protocol.
+    let cooperative = [before, now].into_iter().all(|record| {
+        let protocol = record.protocol;
+        protocol.is_some_and(|protocol| protocol.is_cooperative())
+    });
     let gone = before.members.iter();
     let gone = gone.filter(|member| now.member(&member.id).is_none());
     let mut lost = gone.flat_map(|member| &member.told);
@@ -406,7 +423,10 @@ fn behind_in_a_row(rounds: &[&Round]) -> Value<i64> {
         .collect();
     let read = |record: &GroupSnapshot| record.members.iter().filter_map(|m| m.config_offset).max();
     let mut longest = 0;
-    let members = records.last().into_iter().flat_map(|newest| &newest.members);
+    let members = records
+        .last()
+        .into_iter()
+        .flat_map(|newest| &newest.members);
     for member in members {
         let pairs = records.windows(2).rev();
         let behind = pairs.take_while(|pair| {
@@ -471,12 +491,16 @@ fn restart_ms(restarts: &[HabitAnswer], known: &Known) -> Option<Value<i64>> {
         return None;
     };
     let at_least: u64 = restarts.iter().map(|habit| habit.at_least).sum();
-    let delays = known.workers.iter().filter_map(|worker| worker.number(DELAY));
+    let delays = known
+        .workers
+        .iter()
+        .filter_map(|worker| worker.number(DELAY));
     let is_too_long = delays
         .map(|delay| delay.value)
         .min()
         .is_some_and(|delay| longest.value > delay);
-    (is_too_long || (count >= CHECK_RESTARTS_MIN && at_least == 0)).then_some(longest)
+    let is_certain = is_too_long || at_least == 0;
+    (is_certain && count >= CHECK_RESTARTS_MIN).then_some(longest)
 }
 
 /// From the end of a join until its assignment was there, where that was taken.
@@ -491,5 +515,8 @@ fn sync_ms(state: &State) -> Option<Value<i64>> {
     });
     let took: Vec<i64> = took.collect();
     let most = took.iter().copied().max()?;
-    Some(measured_ms(most, u64::try_from(took.len()).unwrap_or(u64::MAX)))
+    Some(measured_ms(
+        most,
+        u64::try_from(took.len()).unwrap_or(u64::MAX),
+    ))
 }

@@ -41,7 +41,9 @@ mod story;
 mod tell;
 
 use evenkeel_core::engine::Engine;
-use evenkeel_core::facts::input::{Ends, Input, InputKind, Record, Settings, Start, Topic, WorkerSetting};
+use evenkeel_core::facts::input::{
+    Ends, Input, InputKind, Record, Settings, Start, Topic, WorkerSetting,
+};
 use evenkeel_core::facts::time::{ArrivalTime, EventTime};
 use evenkeel_core::wire::encode;
 use print::{print_answers, print_change, print_mode};

@@ -72,16 +72,18 @@ pub(super) fn value(at: i64, rest: &str, last: &mut Vec<RoundSpec>) -> Option<Ve
         current_state_timestamp_ms: Some(join),
         members: bytes
             .iter()
-            .map(|(id, client, host, subscription, assignment, session_ms)| Member {
-                member_id: id,
-                group_instance_id: None,
-                client_id: client,
-                client_host: host,
-                rebalance_timeout_ms: Some(timeout),
-                session_timeout_ms: *session_ms,
-                subscription,
-                assignment,
-            })
+            .map(
+                |(id, client, host, subscription, assignment, session_ms)| Member {
+                    member_id: id,
+                    group_instance_id: None,
+                    client_id: client,
+                    client_host: host,
+                    rebalance_timeout_ms: Some(timeout),
+                    session_timeout_ms: *session_ms,
+                    subscription,
+                    assignment,
+                },
+            )
             .collect(),
     })
     .unwrap();
