@@ -164,3 +164,58 @@ fn the_file_of_the_own_worker() {
          - b:8083 session.timeout.ms = 10000 (record of b:8083, generation 1)",
     );
 }
+
+/// What the group did under the eager protocol is nothing that a leader remembers: that it
+/// schedules no delay in the first round without it says nothing of its delay.
+#[test]
+fn a_leader_that_was_eager_says_nothing_of_its_delay() {
+    let told = told(
+        &run("0.0 config connector foo
+         0.0 config tasks foo 1
+         0.1 ends
+         1.0 group 1 default a off=3 join=0.9 | a: add=foo | b: host=192.0.2.2 add=foo-0
+         1.1 status foo RUNNING a 1
+         1.2 status foo-0 RUNNING b 1
+         2.0 ends
+         10.0 group 2 sessioned a off=3 join=9.9 | a: claim=foo add=foo-0
+         11.0 ends
+         11.0 checks"),
+        "checks",
+    );
+    assert_eq!(told, ["checks"]);
+}
+
+/// A file may hold anything where a number belongs: it is never shown, and what is none of a
+/// few words neither.
+#[test]
+fn what_a_file_holds_is_not_shown_unless_it_is_a_number() {
+    let printed = run(
+        "0.0 own b heartbeat.interval.ms=canary connect.protocol=canary session.timeout.ms=20000
+         0.1 ends
+         1.0 group 1 sessioned a join=0.9 | a: claim=none | b: host=192.0.2.2 claim=none
+         2.0 ends
+         2.0 checks",
+    );
+    assert!(printed.contains("file_not_in_force"), "{printed}");
+    assert!(!printed.contains("canary"), "{printed}");
+}
+
+/// Forty workers with one file say one thing: twenty of them are looked at, and the one that
+/// is another all the same.
+#[test]
+fn many_workers_alike_are_looked_at_up_to_a_bound() {
+    let workers: String = (0..40)
+        .map(|number| format!(" | w{number:02}: host=192.0.2.{number} claim=none"))
+        .collect();
+    let printed = run(&format!(
+        "0.1 ends
+         1.0 group 1 sessioned w00 timeout=8000 join=0.9{workers} | z: host=192.0.2.99 session=5000 claim=none
+         2.0 ends
+         2.0 checks"
+    ));
+    let told = told(&printed, "checks");
+    let count = |check: &str| told.iter().filter(|line| line.contains(check)).count();
+    assert_eq!(count("session_reaches_rebalance"), 20);
+    assert_eq!(count("timeouts_differ"), 1);
+    assert_eq!(count("z:8083 session.timeout.ms = 5000"), 1);
+}
