@@ -23,7 +23,7 @@ are read is in [check-formats.md](check-formats.md).
   generations that came to nothing, the partitions of the config topic, how long restarts, stops and sync phases took, and a
   leader's delay once somebody left while it led: a new leader's first round and the rest of a running delay are no evidence. The last
   64 generations count. Of the worker beside it it knows the clocks in its file; what no file sets has no default there, since
-  images and scripts may set it. Releases count where `kafka.worker_release` names one.
+  images and scripts may set it. Releases count where `worker_release` of the group names one.
 - The agent does not know what brokers allow, how they keep topics, the consumer groups of sinks, what connectors set for their
   producers, and the files of other workers: checks that need these are undecided there.
 - Passwords are never shown; of a value that Kafka refuses, and of a setting that is not known, only the name is.

@@ -41,9 +41,7 @@ mod story;
 mod tell;
 
 use evenkeel_core::engine::Engine;
-use evenkeel_core::facts::input::{
-    Ends, Input, InputKind, Record, Settings, Start, Topic, WorkerSetting,
-};
+use evenkeel_core::facts::input::{Ends, Input, InputKind, Record, Settings, Start, Topic};
 use evenkeel_core::facts::time::{ArrivalTime, EventTime};
 use evenkeel_core::wire::encode;
 use print::{print_answers, print_change, print_mode};
@@ -225,19 +223,7 @@ impl Writer {
             }
             "sampled" => vec![poll::sampled(at, &mut self.next[0], words[1])],
             "poll" => vec![poll::answer(at, rest)],
-            "own" => {
-                let Step::Input(mut input) = self.settings() else {
-                    panic!("settings are an input");
-                };
-                if let InputKind::Settings(settings) = &mut input.kind {
-                    settings.own_worker = Some(format!("{}:8083", words[1]));
-                    let (clocks, addresses): (Vec<&str>, Vec<&str>) =
-                        words[2..].iter().partition(|word| word.contains('='));
-                    settings.own_addresses = addresses.iter().map(|&a| a.to_owned()).collect();
-                    settings.worker_settings = clocks.into_iter().zip(1..).map(setting).collect();
-                }
-                vec![Step::Input(input)]
-            }
+            "own" => vec![poll::own(self.settings(), &words)],
             other => panic!("unknown command {other}"),
         }
     }
@@ -382,16 +368,6 @@ fn redacted_of(more: &str) -> String {
         &mut contents,
     );
     String::from_utf8(value.into_value().unwrap()).unwrap()
-}
-
-/// A setting of the worker beside the agent, and its line.
-fn setting((text, line): (&str, u32)) -> WorkerSetting {
-    let (name, value) = text.split_once('=').expect("a setting");
-    WorkerSetting {
-        name: name.to_owned(),
-        value: value.to_owned(),
-        source: format!("worker.properties:{line}"),
-    }
 }
 
 fn topic_index(topic: Topic) -> usize {
