@@ -1,5 +1,6 @@
-//! What `/readyz`, `/api/v1/state` and `/api/v1/episodes` say, as JSON.
+//! What `/readyz`, `/api/v1/state`, `/api/v1/episodes` and `/api/v1/checks` say, as JSON.
 
+mod checks;
 mod episodes;
 
 use std::sync::Arc;
@@ -11,6 +12,7 @@ use serde::Serialize;
 
 use crate::show::health::{About, Health, Reason, Why, health};
 use crate::show::view::{AgentStats, Published};
+pub(super) use checks::checks;
 pub(super) use episodes::episodes;
 
 /// The answer of `/readyz`.
@@ -90,6 +92,17 @@ struct NoSuchGroup<'a> {
     groups: Vec<&'a str>,
 }
 
+impl<'a> NoSuchGroup<'a> {
+    fn of(name: &str, published: &'a Published) -> Self {
+        let known = published.groups.iter();
+        let known = known.map(|answers| answers.settings.group.as_str());
+        Self {
+            error: format!("no group {name} is watched here"),
+            groups: known.collect(),
+        }
+    }
+}
+
 /// Whether every group is current, and the answer of `/readyz`.
 pub(super) fn ready(published: &Published, now: ArrivalTime) -> (bool, String) {
     let groups: Vec<_> = published
@@ -129,15 +142,7 @@ pub(super) fn state(
         .map(|answers| group_state(answers, published, now))
         .collect();
     if let (Some(name), true) = (wanted, groups.is_empty()) {
-        let known = published
-            .groups
-            .iter()
-            .map(|answers| answers.settings.group.as_str());
-        let error = format!("no group {name} is watched here");
-        return Err(json(&NoSuchGroup {
-            error,
-            groups: known.collect(),
-        }));
+        return Err(json(&NoSuchGroup::of(name, published)));
     }
     let build = &published.agent.build;
     let agent = AgentState {

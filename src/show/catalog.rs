@@ -3,6 +3,7 @@
 //! nothing else.
 
 mod agent;
+mod checks;
 mod cost;
 mod derived;
 mod episodes;
@@ -11,6 +12,7 @@ mod markdown;
 mod state;
 
 pub use agent::*;
+pub use checks::*;
 pub use cost::*;
 pub use derived::*;
 pub use episodes::*;
@@ -52,6 +54,7 @@ pub static ALL: &[&Family] = &[
     &DEADLINE,
     &DEPARTURES,
     &DEPARTED_WORKERS,
+    &CLOCK_INCONSISTENCIES,
     &PROTOCOL_DOWNGRADED,
     &GROUP_RECORD_BYTES,
     &WORKER_ASSIGNMENTS,
@@ -60,6 +63,7 @@ pub static ALL: &[&Family] = &[
     &UNASSIGNED_TASKS,
     &TASK_UNAVAILABLE,
     &UNAVAILABLE_TASKS,
+    &CHECK_INFO,
     &PATTERN_INFO,
     &DISAGREEMENT_INFO,
     &CONNECTORS,

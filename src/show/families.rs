@@ -4,6 +4,7 @@
 
 mod agent;
 mod bound;
+mod checks;
 mod cost;
 mod derived;
 mod episodes;

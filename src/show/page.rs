@@ -1,6 +1,7 @@
 //! The page at `/`: what this is, each group now, where to look further. One document
 //! without scripts or anything from elsewhere, made anew for each request.
 
+mod checks;
 mod derived;
 mod episodes;
 mod group;
@@ -18,9 +19,10 @@ const STYLE: &str = include_str!("page/style.css");
 /// Seconds after which a browser asks again: half of what a quick scrape takes.
 const REFRESH_SECONDS: u32 = 5;
 
-const LINKS: [(&str, &str); 4] = [
+const LINKS: [(&str, &str); 5] = [
     ("/metrics", "metrics for Prometheus"),
     ("/api/v1/state", "everything that is known, as JSON"),
+    ("/api/v1/checks", "whether the clocks agree, as JSON"),
     ("/readyz", "what the agent sees and what it is missing"),
     ("/livez", "whether the agent runs"),
 ];

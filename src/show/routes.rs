@@ -73,6 +73,8 @@ const PATHS: &str = "\
 /api/v1/state  everything that is known, as JSON; ?group=NAME for one group
 /api/v1/episodes  rebalances, newest first, as JSON; ?group=NAME&since=2h&until=MS&cause=CAUSE
                &worker=HOST:PORT&connector=NAME narrow it
+/api/v1/checks  clocks that contradict each other, and what is missing to tell, as JSON;
+               ?group=NAME for one group
 ";
 
 // === impl Site ===
@@ -113,8 +115,9 @@ impl Site {
             "/metrics" => self.metrics(ask.accept),
             "/livez" => self.live(),
             "/readyz" => self.ready(ask.brief),
-            "/api/v1/state" => self.state(ask.query),
+            "/api/v1/state" => self.of_group(ask.query, api::state),
             "/api/v1/episodes" => self.episodes(ask.query),
+            "/api/v1/checks" => self.of_group(ask.query, api::checks),
             path => Reply::plain(404, format!("no {path} here; there is\n\n{PATHS}")),
         }
     }
@@ -174,9 +177,13 @@ impl Site {
         }
     }
 
-    fn state(&self, query: &str) -> Reply {
+    fn of_group(
+        &self,
+        query: &str,
+        say: fn(&Published, ArrivalTime, Option<&str>) -> Result<String, String>,
+    ) -> Reply {
         let wanted = group_in(query);
-        let (status, body) = match api::state(&self.published(), (self.now)(), wanted.as_deref()) {
+        let (status, body) = match say(&self.published(), (self.now)(), wanted.as_deref()) {
             Ok(body) => (200, body),
             Err(body) => (404, body),
         };

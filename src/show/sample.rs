@@ -1,6 +1,7 @@
 //! For tests: a group of three workers whose fourth was killed a moment ago, so that a
 //! connector and two tasks are parked until the scheduled delay ends.
 
+mod checks;
 mod derived;
 mod work;
 
@@ -61,6 +62,7 @@ pub(crate) fn incident() -> Answers {
         }),
         pattern: Some(derived::flapping()),
         balance: Some(derived::uneven()),
+        checks: Some(Arc::new(checks::contradicting())),
         states: Some(work::parked()),
         disagreements: Some(work::abandoned()),
         findings: vec![FindingAnswer {
@@ -210,6 +212,7 @@ pub(crate) fn calm(members: Vec<MemberAnswer>) -> Answers {
         episodes: Some(EpisodesAnswer::default()),
         pattern: Some(derived::quiet()),
         balance: Some(derived::even()),
+        checks: Some(Arc::new(checks::agreeing())),
         disagreements: Some(work::agreed()),
         fresh: true,
         whole_since: Some(EventTime(1_699_990_000_000)),

@@ -1,5 +1,6 @@
 //! What the agent says of a group in the log: from what changed, never from the engine.
 
+mod checks;
 mod disagreements;
 mod episodes;
 mod group;
@@ -28,6 +29,7 @@ pub struct Words {
     mode: Option<Mode>,
     fresh: bool,
     told: group::Told,
+    checks: checks::Told,
     disagreements: disagreements::Told,
 }
 
@@ -92,6 +94,7 @@ impl Words {
         }
         if answers.fresh {
             self.told.say(group, answers);
+            self.checks.say(group, answers);
             self.disagreements.say(group, answers);
         }
         if self.fresh != answers.fresh {

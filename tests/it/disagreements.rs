@@ -79,11 +79,14 @@ const UNSEEN: &[(&str, &str, &str)] = &[
 /// What is told of one piece of work and one worker.
 type Told = BTreeMap<(DisagreementType, String, String), DisagreementAnswer>;
 
+/// From when on something ran, and until when.
+type Run = (i64, Option<i64>);
+
 /// When a worker's log says that work began and ended there.
 #[derive(Debug, Default)]
 struct Runs {
-    /// By item and `host:port`: from when on, and until when.
-    all: BTreeMap<(String, String), Vec<(i64, Option<i64>)>>,
+    /// By item and `host:port`.
+    all: BTreeMap<(String, String), Vec<Run>>,
 }
 
 // === impl Runs ===

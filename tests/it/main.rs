@@ -5,6 +5,7 @@ mod accuracy;
 mod cases;
 mod check;
 mod cli;
+mod clocks;
 mod costs;
 mod demo;
 mod disagreements;

@@ -117,7 +117,13 @@ impl Write for Log {
     }
 }
 
-const PATHS: [&str; 4] = ["/", "/metrics", "/readyz", "/api/v1/state"];
+const PATHS: [&str; 5] = [
+    "/",
+    "/metrics",
+    "/readyz",
+    "/api/v1/state",
+    "/api/v1/checks",
+];
 
 /// What the metrics, the API and the page answer.
 fn answered(answers: Answers, paths: &[&'static str]) -> Vec<(&'static str, String)> {

@@ -2,6 +2,7 @@
 //! metrics, API and page alike. What is not here cannot be shown by mistake.
 
 mod balance;
+mod checks;
 mod cost;
 mod counters;
 mod disagreements;
@@ -21,6 +22,7 @@ use serde::Serialize;
 
 pub use crate::facts::observation::AssignmentError;
 pub use balance::{BalanceAnswer, ConnectorBalance, KindBalance};
+pub use checks::{ChecksAnswer, ComparedAnswer, FiredAnswer, Severity, UndecidedAnswer};
 pub use cost::{DownReason, HandoverHow, MoveNeed};
 pub use counters::{Counters, Histogram};
 pub use disagreements::{Confidence, DisagreementAnswer, DisagreementType, DisagreementsAnswer};
@@ -96,6 +98,9 @@ pub struct Answers {
     pub balance: Option<BalanceAnswer>,
     /// How long things usually take; absent where the group's records are not read.
     pub habits: Option<Arc<HabitsAnswer>>,
+    /// Whether the clocks agree; absent where the group's records are not read. Shown by itself.
+    #[serde(skip)]
+    pub checks: Option<Arc<ChecksAnswer>>,
     /// Moves by kind of which it is not settled yet whether they had to be: who had it may
     /// be back soon.
     pub moves_unsettled: BTreeMap<Kind, u64>,

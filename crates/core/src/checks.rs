@@ -25,20 +25,9 @@ mod tests;
 
 use serde::Serialize;
 
+pub use crate::answers::Severity;
 use known::Known;
 use source::Source;
-
-/// How bad it is that a check fires.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Severity {
-    /// Will break, or is broken.
-    Error,
-    /// Breaks under load, or at the next failure.
-    Warning,
-    /// Good to know.
-    Info,
-}
 
 /// What becomes of it, in kinds; the worst first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -163,20 +152,6 @@ pub fn judge(known: &Known) -> Vec<Finding> {
         judgements.map(move |judgement| Finding { check, judgement })
     });
     findings.collect()
-}
-
-// === impl Severity ===
-
-impl Severity {
-    /// As a word.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Error => "error",
-            Self::Warning => "warning",
-            Self::Info => "info",
-        }
-    }
 }
 
 // === impl Harm ===

@@ -6,11 +6,13 @@
 //! inputs give the same answers, on any day, on any machine.
 
 mod balance;
+mod checked;
 mod clock;
 mod counting;
 mod disagreements;
 mod findings;
 mod judge;
+mod known;
 mod patterns;
 mod polls;
 mod publish;
@@ -70,6 +72,9 @@ pub struct State {
     counters: Counters,
     findings: Findings,
     weighed: balance::Weighed,
+    /// What the checks said last.
+    #[serde(skip)]
+    checked: checked::Checked,
     /// What arrived that may settle a round.
     #[serde(skip)]
     due: Due,

@@ -172,6 +172,21 @@ pub const HABIT_CHAINS_MAX: usize = 500;
 /// Connectors whose habits are remembered.
 pub const HABIT_CONNECTORS_MAX: usize = 2000;
 
+/// Workers with the same clocks that are held against the checks: the others would say the
+/// same, twenty times a second while a large group is in a storm.
+pub const CHECK_WORKERS_ALIKE_MAX: usize = 20;
+
+/// Workers in all that are held against the checks.
+pub const CHECK_WORKERS_MAX: usize = 100;
+
+/// Checks that fire and are shown.
+pub const CHECKS_FIRED_MAX: usize = 200;
+
+/// Milliseconds in which config mismatches are counted for the checks.
+pub const CHECK_MISMATCHES_MS: i64 = 3_600_000;
+
+/// Restarts that have to be measured before the delay is held against them.
+pub const CHECK_RESTARTS_MIN: u64 = 3;
 /// Milliseconds after which work that somebody is told to have, and of which nobody says what
 /// was expected, is a disagreement; or the worker's rebalance timeout, where that is longer.
 pub const DISAGREES_AFTER_MS: i64 = 60_000;

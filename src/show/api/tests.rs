@@ -231,3 +231,38 @@ fn a_search_says_how_far_it_is() {
     published.agent.inputs[0].start_up.as_mut().unwrap().rate = None;
     assert!(told(&published).ends_with("records: 25 %"));
 }
+
+/// Values with where each was read; what is missing; and null where nobody knows.
+#[test]
+fn checks_that_fire_and_what_is_missing() {
+    let mut hidden = Answers::default();
+    hidden.settings.group = "hidden".to_owned();
+    let published = published(vec![incident(), hidden]);
+    let value: Value = serde_json::from_str(&checks(&published, NOW, None).unwrap()).unwrap();
+    let told = &value["groups"][0]["checks"];
+    assert_eq!(value["groups"][0]["current"], true);
+    assert_eq!(told["fired"][0]["own"], true);
+    assert_eq!(told["fired"][1]["check"], "timeouts_differ");
+    assert_eq!(told["fired"][1]["severity"], "warning");
+    assert_eq!(told["fired"][1]["subject"], "connect-orders");
+    assert_eq!(
+        told["fired"][1]["values"][1],
+        serde_json::json!({
+            "worker": "worker-b:8083",
+            "name": "session.timeout.ms",
+            "value": "30000",
+            "source": "record of worker-b:8083, generation 8",
+        })
+    );
+    assert_eq!(told["undecided"][0]["subjects"], 3);
+    assert_eq!(
+        told["undecided"][0]["missing"],
+        serde_json::json!(["group.min.session.timeout.ms"])
+    );
+    assert_eq!(value["groups"][1]["checks"], Value::Null);
+
+    let one = checks(&published, NOW, Some("hidden")).unwrap();
+    assert!(!one.contains("connect-orders"), "{one}");
+    let none = checks(&published, NOW, Some("other")).unwrap_err();
+    assert!(none.contains("no group other is watched here"), "{none}");
+}

@@ -16,8 +16,16 @@ are read is in [check-formats.md](check-formats.md).
 - Every value that is compared is shown with where it was read: file and line, a variable, a default. A default is that of the
   release that `--kafka-release` or the file names, else of the newest known one; it counts only where all that is set is known.
 - A value that is missing leaves a check *undecided*, and the missing value is named. Nothing is guessed.
-- Values that no file holds (*watched* below) come from a running group. `evenkeel check` does not watch one yet, so checks that
-  need them are undecided; those that need the consumer groups of sinks wait for the agent to read those groups.
+- Values that no file holds (*watched* below) come from a running group. `evenkeel check` watches none, so checks that need them are
+  undecided there.
+- The agent (`evenkeel run`) holds the same table against the group that it watches: `/api/v1/checks`, `evenkeel_check_info`. It knows
+  the session and rebalance timeout and the address of each member, hosts, protocols, what each had read of the config topic,
+  generations that came to nothing, the partitions of the config topic, how long restarts, stops and sync phases took, and a
+  leader's delay once somebody left while it led: a new leader's first round and the rest of a running delay are no evidence. The last
+  64 generations count. Of the worker beside it it knows the clocks in its file; what no file sets has no default there, since
+  images and scripts may set it. Releases count where `worker_release` of the group names one.
+- The agent does not know what brokers allow, how they keep topics, the consumer groups of sinks, what connectors set for their
+  producers, and the files of other workers: checks that need these are undecided there.
 - Passwords are never shown; of a value that Kafka refuses, and of a setting that is not known, only the name is.
 
 Exit codes: 0; 1 where something of `--fail-on` severity was found; 64 a wrong command line; 78 a file that cannot be read.

@@ -9,7 +9,7 @@ use evenkeel_core::answers::{
 use evenkeel_core::facts::ids::{Kind, Protocol};
 
 use super::bound::largest;
-use super::{Collected, Value, cost, derived, episodes, state as work};
+use super::{Collected, Value, checks, cost, derived, episodes, state as work};
 use crate::show::catalog as c;
 
 /// Adds the series of one group.
@@ -24,6 +24,7 @@ pub(super) fn fill<'a>(out: &mut Collected<'a>, answers: &'a Answers, subjects_m
         counters(out, group, answers);
         episodes::fill(out, answers);
         derived::fill(out, answers, subjects_max);
+        checks::fill(out, answers, subjects_max);
         cost::fill(out, answers, subjects_max);
         recent(out, group, answers);
     }

@@ -7,7 +7,7 @@ use evenkeel_core::facts::time::{ArrivalTime, EventTime};
 
 use super::html::{Html, text};
 use super::time::span;
-use super::{derived, episodes, work};
+use super::{checks, derived, episodes, work};
 use crate::show::api;
 use crate::show::health::{Health, health};
 use crate::show::view::AgentStats;
@@ -140,6 +140,7 @@ fn facts(out: &mut Html, answers: &Answers, group: &GroupAnswer, now: ArrivalTim
     }
     list.extend(work::facts(answers));
     list.extend(derived::facts(answers));
+    list.extend(checks::fact(answers));
     out.raw("<dl>");
     for (name, value) in list {
         out.raw("<div>");
@@ -149,6 +150,7 @@ fn facts(out: &mut Html, answers: &Answers, group: &GroupAnswer, now: ArrivalTim
     }
     out.raw("</dl>\n");
     derived::line(out, answers);
+    checks::lines(out, answers);
     if let Some(workers) = &group.downgraded {
         let who = if workers.is_empty() {
             String::new()

@@ -20,6 +20,8 @@ fn an_incident_on_the_page() {
         "<dt>generation</dt><dd>8</dd>",
         "<dt>last rebalance</dt><dd>9 s ago</dd>",
         "<dt>pattern</dt><dd>flapping</dd>",
+        "<dt>clocks</dt><dd>2 warning</dd>",
+        "connect-orders: session.timeout.ms differs from worker to worker. How soon a dead worker is missed depends on which one died.",
         "<dt>above the best split</dt><dd>0 connectors · 1 tasks</dd>",
         "Pattern flapping: worker-d:8083 left 3 times in the last 30 minutes: crashed, crashed, crashed.",
         "<dt>leader</dt><dd>worker-a:8083</dd>",

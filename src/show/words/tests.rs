@@ -22,9 +22,13 @@ fn said(answers: &[Answers]) -> Vec<String> {
             .replace(" group=connect-orders", "")
     };
     let of_the_group = |line: &&String| {
-        ["words::group: ", "words::disagreements: "]
-            .iter()
-            .any(|told_by| line.contains(told_by))
+        [
+            "words::group: ",
+            "words::checks: ",
+            "words::disagreements: ",
+        ]
+        .iter()
+        .any(|told_by| line.contains(told_by))
     };
     lines
         .iter()
@@ -203,5 +207,31 @@ fn a_generation_in_a_line() {
         ))
         .len(),
         0
+    );
+}
+
+/// One line a check, however many workers it is about, and one when it is over.
+#[test]
+fn checks_come_and_go() {
+    let mut words = Words::default();
+    let group: Arc<str> = Arc::from("connect-orders");
+    let lines = lines(LogLevel::Info, || {
+        for answers in [incident(), incident(), calm(Vec::new())] {
+            words.answers(&group, &answers);
+        }
+    });
+    let told: Vec<&str> = lines
+        .iter()
+        .filter_map(|line| line.split_once("words::checks: "))
+        .map(|(_, told)| told)
+        .collect();
+    assert_eq!(
+        told,
+        [
+            "clocks contradict each other group=connect-orders check=\"heartbeats_sparse\" severity=\"warning\" subject=\"worker-a:8083\" subjects=1 said=\"a heartbeat every 5 s leaves less than three in a session of 10 s\" link=\"docs/checks.md#heartbeats_sparse\"",
+            "clocks contradict each other group=connect-orders check=\"timeouts_differ\" severity=\"warning\" subject=\"connect-orders\" subjects=1 said=\"session.timeout.ms differs from worker to worker\" link=\"docs/checks.md#timeouts_differ\"",
+            "the clocks agree again group=connect-orders check=\"heartbeats_sparse\"",
+            "the clocks agree again group=connect-orders check=\"timeouts_differ\"",
+        ]
     );
 }

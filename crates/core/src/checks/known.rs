@@ -11,7 +11,7 @@ use super::source::{Source, Value};
 const NAME_BYTES_MAX: usize = 4_096;
 
 /// Everything that is known of one group.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Known {
     /// `group.id`.
     pub group: Option<Value<String>>,
@@ -36,7 +36,7 @@ pub struct Known {
 }
 
 /// One worker, or several with the same settings.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Worker {
     /// What people call it: a file, a service, `host:port`.
     pub name: String,
@@ -77,7 +77,7 @@ pub enum Unknown {
 }
 
 /// Another group on the same brokers.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Neighbour {
     /// Its `group.id`.
     pub group: String,
@@ -86,7 +86,7 @@ pub struct Neighbour {
 }
 
 /// What the records of the group say.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Records {
     /// The full scheduled delay of each leader so far, the newest last.
     pub leader_delays: Option<Vec<Value<i64>>>,
@@ -116,7 +116,7 @@ pub struct Records {
 }
 
 /// The longest that was seen of each.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Measured {
     /// From a worker's stop until it is back in the group.
     pub restart_ms: Option<Value<i64>>,
@@ -133,7 +133,7 @@ pub struct Measured {
 }
 
 /// What brokers say.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Broker {
     /// How many there are.
     pub count: Option<Value<i64>>,
@@ -150,7 +150,7 @@ pub struct Broker {
 }
 
 /// One of the group's topics as brokers know it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Topic {
     /// The setting that names it.
     pub setting: &'static str,
@@ -165,7 +165,7 @@ pub struct Topic {
 }
 
 /// The consumer group of a sink connector.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Sink {
     /// The connector.
     pub connector: String,
@@ -178,7 +178,7 @@ pub struct Sink {
 }
 
 /// What a connector sets for its producer.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Producer {
     /// The connector.
     pub connector: String,

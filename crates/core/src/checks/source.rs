@@ -29,6 +29,11 @@ pub enum Source {
         /// The generation of the record.
         generation: i32,
     },
+    /// What the records of the group say together.
+    Counted {
+        /// In how many generations.
+        generations: u64,
+    },
     /// What was watched.
     Measured {
         /// Out of how many.
@@ -90,6 +95,8 @@ impl fmt::Display for Source {
             Self::Record { worker, generation } => {
                 write!(f, "record of {worker}, generation {generation}")
             }
+            Self::Counted { generations: 1 } => f.write_str("record of the group"),
+            Self::Counted { generations } => write!(f, "last {generations} generations"),
             Self::Measured { count: 1 } => f.write_str("measured once"),
             Self::Measured { count } => write!(f, "longest of {count} measured"),
             Self::Broker => f.write_str("the broker"),

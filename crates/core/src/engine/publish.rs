@@ -9,7 +9,7 @@ use crate::answers::{
     RoundAnswer, RoundMember, SkewAnswer,
 };
 use crate::engine::polls::Sight;
-use crate::engine::{State, balance, disagreements, findings, patterns, states, unowned};
+use crate::engine::{State, balance, checked, disagreements, findings, patterns, states, unowned};
 use crate::facts::ids::{Kind, Names, WorkItem};
 use crate::facts::input::Topic;
 use crate::facts::observation::{Claim, GroupSnapshot, Member};
@@ -83,6 +83,7 @@ pub(super) fn answers(state: &State) -> Answers {
         pattern: patterns::answer(state, by_records),
         balance: balance::answer(state, sight.as_ref()),
         habits: by_records.then(|| state.story.habits.answer(&state.names)),
+        checks: checked::answer(state, sight.as_ref()),
         counters: state.counters.clone(),
         findings: findings::standing(state, sight.as_ref()),
     }
@@ -160,14 +161,14 @@ fn round_member(names: &Names, shared: &BTreeSet<&str>, member: &Member) -> Roun
 }
 
 /// Workers that several members of a record advertise.
-fn shared_workers(record: &GroupSnapshot) -> BTreeSet<&str> {
+pub(super) fn shared_workers(record: &GroupSnapshot) -> BTreeSet<&str> {
     let mut seen = BTreeSet::new();
     let workers = record.members.iter().map(|member| &*member.worker);
     workers.filter(|worker| !seen.insert(*worker)).collect()
 }
 
 /// The label `worker`: members that share a URL are told apart by their client host.
-fn worker_label(shared: &BTreeSet<&str>, member: &Member) -> Arc<str> {
+pub(super) fn worker_label(shared: &BTreeSet<&str>, member: &Member) -> Arc<str> {
     if shared.contains(&*member.worker) && member.worker != member.client_host {
         Arc::from(format!("{}@{}", member.worker, member.client_host))
     } else {

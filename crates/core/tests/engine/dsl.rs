@@ -17,13 +17,14 @@
 //! 2.5  story                           print the episodes alone; nothing else is printed then
 //! 2.5  costs                           print what it cost, and what is down now; likewise
 //! 2.5  balance                         print how evenly work is spread; also: pattern, habits,
-//!                                      moves, states, disagreements
+//!                                      moves, states, disagreements, checks (those that fire)
 //! 2.5  sampled 40                      so many group records are left out; `sampled off`: none any more
 //! 3.0  access offsets denied           a topic became unreadable, or `ok`
 //! 3.1  poll stable sessioned a off=3 | a: claim=foo | ...    a description; also: poll
 //!                                      empty | dead | preparing | listed none |
 //!                                      listed preparing | failed denied
-//! 3.2  own a 192.0.2.1                 the worker and the addresses beside the agent
+//! 3.2  own a 192.0.2.1                 the worker and the addresses beside the agent, and
+//!                                      `name=value` of its file
 //! 3.2  mode                            print what can be seen, and the state by polls
 //! ```
 //! The member `a` has id `a-1`, URL `http://a:8083/`; `a#2` is another process of the
@@ -208,6 +209,7 @@ impl Writer {
             "balance" => vec![Step::Tell(tell::What::Balance)],
             "pattern" => vec![Step::Tell(tell::What::Pattern)],
             "habits" => vec![Step::Tell(tell::What::Habits)],
+            "checks" => vec![Step::Tell(tell::What::Checks)],
             "moves" => vec![Step::Tell(tell::What::Moves)],
             "states" => vec![Step::Tell(tell::What::States)],
             "disagreements" => vec![Step::Tell(tell::What::Disagreements)],
@@ -221,16 +223,7 @@ impl Writer {
             }
             "sampled" => vec![poll::sampled(at, &mut self.next[0], words[1])],
             "poll" => vec![poll::answer(at, rest)],
-            "own" => {
-                let Step::Input(mut input) = self.settings() else {
-                    panic!("settings are an input");
-                };
-                if let InputKind::Settings(settings) = &mut input.kind {
-                    settings.own_worker = Some(format!("{}:8083", words[1]));
-                    settings.own_addresses = words[2..].iter().map(|&a| a.to_owned()).collect();
-                }
-                vec![Step::Input(input)]
-            }
+            "own" => vec![poll::own(self.settings(), &words)],
             other => panic!("unknown command {other}"),
         }
     }

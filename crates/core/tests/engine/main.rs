@@ -19,6 +19,7 @@ mod cases_moved;
 mod cases_patterns;
 mod cases_why;
 mod causes;
+mod checks;
 mod departures;
 mod disagreements;
 mod disagreements_seen;

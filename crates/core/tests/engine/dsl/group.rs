@@ -59,6 +59,7 @@ pub(super) fn value(at: i64, rest: &str, last: &mut Vec<RoundSpec>) -> Option<Ve
                 format!("/{}", member.host),
                 member.subscription(&spec, last),
                 member.assignment(&spec),
+                member.session_ms,
             )
         })
         .collect();
@@ -71,16 +72,18 @@ pub(super) fn value(at: i64, rest: &str, last: &mut Vec<RoundSpec>) -> Option<Ve
         current_state_timestamp_ms: Some(join),
         members: bytes
             .iter()
-            .map(|(id, client, host, subscription, assignment)| Member {
-                member_id: id,
-                group_instance_id: None,
-                client_id: client,
-                client_host: host,
-                rebalance_timeout_ms: Some(timeout),
-                session_timeout_ms: 10_000,
-                subscription,
-                assignment,
-            })
+            .map(
+                |(id, client, host, subscription, assignment, session_ms)| Member {
+                    member_id: id,
+                    group_instance_id: None,
+                    client_id: client,
+                    client_host: host,
+                    rebalance_timeout_ms: Some(timeout),
+                    session_timeout_ms: *session_ms,
+                    subscription,
+                    assignment,
+                },
+            )
             .collect(),
     })
     .unwrap();
@@ -103,6 +106,7 @@ struct MemberSpec {
     name: String,
     url: String,
     host: String,
+    session_ms: i32,
     /// What it had read of the config topic, where that is not what the round was made from.
     config_offset: Option<i64>,
     claim: Option<String>,
@@ -125,6 +129,7 @@ impl MemberSpec {
             name: name.to_owned(),
             url: field("url=").unwrap_or_else(|| format!("http://{worker}:8083/")),
             host: field("host=").unwrap_or_else(|| "192.0.2.1".to_owned()),
+            session_ms: field("session=").map_or(10_000, |ms| ms.parse().unwrap()),
             config_offset: field("off=").map(|offset| offset.parse().unwrap()),
             claim: field("claim="),
             missed: rest.split_whitespace().any(|word| word == "missed"),

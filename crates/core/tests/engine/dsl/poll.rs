@@ -1,6 +1,8 @@
 //! Answers of the coordinator, and rights, from the words of a scenario.
 
-use evenkeel_core::facts::input::{Access, Input, InputKind, Sampled, Topic, Trouble};
+use evenkeel_core::facts::input::{
+    Access, Input, InputKind, Sampled, Topic, Trouble, WorkerSetting,
+};
 use evenkeel_core::facts::poll::{Description, PollAnswer, Polled, PolledMember, PolledState};
 use evenkeel_core::facts::time::ArrivalTime;
 use evenkeel_core::wire::Decoded;
@@ -103,4 +105,29 @@ fn described(
         protocol: protocol.to_owned(),
         members,
     })
+}
+
+/// The settings once more, with the worker beside the agent: its addresses, and clocks of
+/// its file.
+pub(super) fn own(settings: Step, words: &[&str]) -> Step {
+    let Step::Input(mut input) = settings else {
+        panic!("settings are an input");
+    };
+    if let InputKind::Settings(settings) = &mut input.kind {
+        settings.own_worker = Some(format!("{}:8083", words[1]));
+        let (clocks, addresses): (Vec<&str>, Vec<&str>) =
+            words[2..].iter().partition(|word| word.contains('='));
+        settings.own_addresses = addresses.iter().map(|&a| a.to_owned()).collect();
+        settings.worker_settings = clocks.into_iter().zip(1..).map(setting).collect();
+    }
+    Step::Input(input)
+}
+
+fn setting((text, line): (&str, u32)) -> WorkerSetting {
+    let (name, value) = text.split_once('=').expect("a setting");
+    WorkerSetting {
+        name: name.to_owned(),
+        value: value.to_owned(),
+        source: format!("worker.properties:{line}"),
+    }
 }

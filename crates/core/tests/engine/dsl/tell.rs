@@ -13,6 +13,7 @@ pub(crate) enum What {
     Balance,
     Pattern,
     Habits,
+    Checks,
     Moves,
     States,
     Disagreements,
@@ -23,6 +24,7 @@ pub(super) fn print(out: &mut String, what: What, answers: &Answers) {
         What::Balance => balance(out, answers),
         What::Pattern => pattern(out, answers),
         What::Habits => habits(out, answers),
+        What::Checks => checks(out, answers),
         What::Moves => moves(out, answers),
         What::States => states(out, answers),
         What::Disagreements => disagreements(out, answers),
@@ -157,6 +159,33 @@ fn habits(out: &mut String, answers: &Answers) {
                 out,
                 "  {what} {} {} times{at_least}: median {} largest {}",
                 habit.subject, habit.count, habit.median_ms, habit.largest_ms
+            )
+            .unwrap();
+        }
+    }
+}
+
+/// Those that fire, with what was compared.
+fn checks(out: &mut String, answers: &Answers) {
+    let Some(checks) = &answers.checks else {
+        writeln!(out, "checks unknown").unwrap();
+        return;
+    };
+    writeln!(out, "checks").unwrap();
+    for fired in &checks.fired {
+        let own = if fired.own { ", own" } else { "" };
+        let severity = fired.severity.word();
+        writeln!(
+            out,
+            "  {severity} {} {}{own}: {}",
+            fired.check, fired.subject, fired.said
+        )
+        .unwrap();
+        for value in &fired.values {
+            writeln!(
+                out,
+                "  - {} {} = {} ({})",
+                value.worker, value.name, value.value, value.source
             )
             .unwrap();
         }

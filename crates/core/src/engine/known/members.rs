@@ -1,0 +1,122 @@
+//! What each member of the newest record told when it joined, and whom it stands for.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::{REBALANCE, SESSION};
+use crate::checks::known::Worker;
+use crate::checks::source::{Source, Value};
+use crate::engine::State;
+use crate::engine::publish::{shared_workers, worker_label};
+use crate::facts::observation::{GroupSnapshot, Member};
+use crate::facts::time::EventTime;
+use crate::limits::{CHECK_WORKERS_ALIKE_MAX, CHECK_WORKERS_MAX};
+use crate::story::rounds::Round;
+
+/// The members of the newest record.
+pub(super) struct Members<'a> {
+    newest: &'a GroupSnapshot,
+    pub(super) shared: BTreeSet<&'a str>,
+    /// Of members that share an address: since when each has been in the group.
+    since: BTreeMap<&'a str, EventTime>,
+    now: Option<EventTime>,
+}
+
+impl<'a> Members<'a> {
+    pub(super) fn of(state: &State, newest: &'a GroupSnapshot) -> Self {
+        let shared = shared_workers(newest);
+        let sharing = newest.members.iter();
+        let sharing = sharing.filter(|member| shared.contains(&*member.worker));
+        let since = sharing
+            .map(|member| (&*member.id, since(state, newest, member)))
+            .collect();
+        Self {
+            newest,
+            shared,
+            since,
+            now: state.clock.now(),
+        }
+    }
+
+    /// Members with the same clocks up to a bound, and how many others there are.
+    pub(super) fn chosen(&self, worker: impl Fn(&Member) -> Worker) -> (Vec<Worker>, u64) {
+        let mut members: Vec<&Arc<Member>> = self.newest.members.iter().collect();
+        // The leader, and those that share an address, say something of their own.
+        let is_special = |member: &Member| {
+            self.newest.leader.as_deref() == Some(&*member.id)
+                || self.shared.contains(&*member.worker)
+        };
+        members.sort_by(|left, right| {
+            (!is_special(left), &left.worker, &left.id).cmp(&(
+                !is_special(right),
+                &right.worker,
+                &right.id,
+            ))
+        });
+        let mut alike: BTreeMap<(i32, i32), usize> = BTreeMap::new();
+        members.retain(|member| {
+            let clocks = (member.session_timeout_ms, member.rebalance_timeout_ms);
+            let same = alike.entry(clocks).or_default();
+            *same = same.saturating_add(1);
+            *same <= CHECK_WORKERS_ALIKE_MAX
+        });
+        members.truncate(CHECK_WORKERS_MAX);
+        members.sort_by(|left, right| (&left.worker, &left.id).cmp(&(&right.worker, &right.id)));
+        let left_out = self.newest.members.len().saturating_sub(members.len());
+        let workers = members.into_iter().map(|member| worker(member));
+        (
+            workers.collect(),
+            u64::try_from(left_out).unwrap_or(u64::MAX),
+        )
+    }
+
+    pub(super) fn worker(&self, member: &Member) -> Worker {
+        let name = worker_label(&self.shared, member).to_string();
+        let source = || Source::Record {
+            worker: name.clone(),
+            generation: self.newest.generation,
+        };
+        let told = [
+            (SESSION, member.session_timeout_ms),
+            (REBALANCE, member.rebalance_timeout_ms),
+        ];
+        let told = told.map(|(name, ms)| (name.to_owned(), Value::new(i64::from(ms), source())));
+        let advertised = self
+            .is_settled(member)
+            .then(|| Value::new(member.worker.to_string(), source()));
+        Worker {
+            told: told.into_iter().collect(),
+            advertised,
+            name,
+            ..Worker::default()
+        }
+    }
+
+    /// Whether a member that shares its address is no dead one that was not missed yet.
+    fn is_settled(&self, member: &Member) -> bool {
+        let Some(since) = self.since.get(&*member.id) else {
+            return true;
+        };
+        let sharing = self.newest.members.iter();
+        let sharing = sharing.filter(|other| other.worker == member.worker);
+        let longest = sharing.map(|other| {
+            i64::from(other.session_timeout_ms)
+                .saturating_add(i64::from(other.rebalance_timeout_ms))
+        });
+        let longest = longest.max().unwrap_or(i64::MAX);
+        self.now.is_some_and(|now| now.since_ms(*since) > longest)
+    }
+}
+
+/// Since when a member was in all generations.
+fn since(state: &State, newest: &GroupSnapshot, member: &Member) -> EventTime {
+    let rounds: Vec<&Round> = state.rounds.shown().collect();
+    let records = rounds
+        .iter()
+        .rev()
+        .filter_map(|round| round.record.as_deref());
+    let with_it = records.take_while(|record| record.member(&member.id).is_some());
+    with_it
+        .last()
+        .map_or(newest.recorded, |record| record.recorded)
+}

@@ -1,0 +1,205 @@
+//! What the records of the last generations say together: delays of leaders, rounds that came
+//! to nothing, who does not follow the config topic.
+
+use std::sync::Arc;
+
+use super::count;
+use crate::answers::Outcome;
+use crate::checks::known::Records;
+use crate::checks::source::{Source, Value};
+use crate::engine::State;
+use crate::engine::polls::Sight;
+use crate::facts::observation::{Claim, GroupSnapshot};
+use crate::limits::CHECK_MISMATCHES_MS;
+use crate::story::rounds::Round;
+
+/// Generations that are looked at for those without a record; of fewer it is told only
+/// where there are too many already.
+const GENERATIONS: u64 = 100;
+const GAPS_MAX: u64 = 10;
+
+/// A leader's own delay, and where it was read.
+pub(super) struct Led {
+    pub(super) member: Arc<str>,
+    pub(super) delay: Value<i64>,
+}
+
+/// Rounds of the group's life, each with the one after, where both have records.
+fn pairs(state: &State) -> impl Iterator<Item = (&Round, &GroupSnapshot, &GroupSnapshot)> {
+    let ours = |round: &&Round| round.incarnation == state.group.incarnation;
+    let before = state.rounds.shown().filter(ours);
+    let now = state.rounds.shown().filter(ours).skip(1);
+    before.zip(now).filter_map(|(before, now)| {
+        let (first, second) = (before.record.as_deref()?, now.record.as_deref()?);
+        let follows = first.generation.checked_add(1) == Some(second.generation);
+        follows.then_some((before, first, second))
+    })
+}
+
+/// Where the same member led a generation without a delay and the next, from which somebody
+/// is missing: what the leader then schedules is its own delay.
+fn own_delay(round: &Round, before: &GroupSnapshot, now: &GroupSnapshot) -> Option<i64> {
+    let leader = before.leader.as_deref();
+    let same_leader = leader.is_some() && leader == now.leader.as_deref();
+    let quiet = before.delay_ms == 0 && before.error.is_none() && now.error.is_none();
+    if !same_leader || !quiet || !round.stayed.contains(&false) {
+        return None;
+    }
+    if now.delay_ms > 0 {
+        return Some(i64::from(now.delay_ms));
+    }
+    let completed = matches!(round.outcome, Some((Outcome::Completed, _)));
+    (completed && hands_out_lost(before, now)).then_some(0)
+}
+
+/// Whether work of a member that is gone, which nobody claims, is handed out.
+fn hands_out_lost(before: &GroupSnapshot, now: &GroupSnapshot) -> bool {
+    let claimed = |item| {
+        let mut members = now.members.iter();
+        members.any(|member| match &member.claim {
+            Claim::Items(items) => items.binary_search(item).is_ok(),
+            Claim::Nothing | Claim::Unsaid => false,
+        })
+    };
+    // A leader remembers nothing of rounds under another protocol.
+    let cooperative = [before, now].into_iter().all(|record| {
+        let protocol = record.protocol;
+        protocol.is_some_and(|protocol| protocol.is_cooperative())
+    });
+    let gone = before.members.iter();
+    let gone = gone.filter(|member| now.member(&member.id).is_none());
+    let mut lost = gone.flat_map(|member| &member.told);
+    cooperative
+        && lost.any(|item| {
+            let mut given = now.members.iter();
+            given.any(|member| member.assigned.binary_search(item).is_ok()) && !claimed(item)
+        })
+}
+
+/// The own delay of each leader so far, as far as it showed, the newest last.
+pub(super) fn leader_delays(state: &State) -> Vec<Led> {
+    let mut delays: Vec<Led> = Vec::new();
+    for (round, before, now) in pairs(state) {
+        let Some(delay) = own_delay(round, before, now) else {
+            continue;
+        };
+        let Some(leader) = now.leader_member() else {
+            continue;
+        };
+        if delays.last().is_some_and(|led| led.member == leader.id) {
+            delays.pop();
+        }
+        delays.push(Led {
+            member: Arc::clone(&leader.id),
+            delay: Value::new(
+                delay,
+                Source::Record {
+                    worker: leader.worker.to_string(),
+                    generation: now.generation,
+                },
+            ),
+        });
+    }
+    delays
+}
+
+/// What the records of the last generations say together.
+pub(super) fn records(
+    state: &State,
+    sight: &Sight<'_>,
+    newest: Option<&GroupSnapshot>,
+    delays: Vec<Led>,
+) -> Records {
+    let ours = |round: &&Round| round.incarnation == state.group.incarnation;
+    let rounds: Vec<&Round> = state.rounds.shown().filter(ours).collect();
+    let latest = delays.last().map(|led| led.delay.clone());
+    let protocol = |version| Value::new(version, Source::Counted { generations: 1 });
+    let best = sight.protocol.best();
+    Records {
+        leader_changed_at_loss: latest
+            .as_ref()
+            .map(|delay| Value::new(0, delay.source.clone())),
+        delay_at_loss: latest,
+        leader_delays: (!delays.is_empty())
+            .then(|| delays.into_iter().map(|led| led.delay).collect()),
+        revoked_at_once: revoked_at_once(&rounds),
+        mismatches: mismatches(state, &rounds),
+        behind_in_a_row: newest.map(|_| behind_in_a_row(&rounds)),
+        missing_generations: missing_generations(&rounds),
+        protocol: newest
+            .and_then(|newest| newest.protocol)
+            .map(|now| protocol(now as i64)),
+        protocol_best: best.map(|best| protocol(best as i64)),
+        record_bytes: newest.map(|newest| {
+            let bytes = i64::try_from(newest.bytes).unwrap_or(i64::MAX);
+            Value::new(bytes, Source::Counted { generations: 1 })
+        }),
+        ..Records::default()
+    }
+}
+
+fn revoked_at_once(rounds: &[&Round]) -> Option<Value<i64>> {
+    let records = rounds.iter().filter_map(|round| round.record.as_deref());
+    let revoked = records.flat_map(|record| record.members.iter().map(|m| m.revoked.len()));
+    let most = revoked.max()?;
+    Some(count(most, rounds.len()))
+}
+
+fn mismatches(state: &State, rounds: &[&Round]) -> Option<Value<i64>> {
+    let now = state.clock.now()?;
+    let recent = rounds.iter().filter(|round| {
+        let recorded = round.record.as_deref().map(|record| record.recorded);
+        recorded.is_some_and(|recorded| now.since_ms(recorded) <= CHECK_MISMATCHES_MS)
+    });
+    let failed = recent.filter(|round| matches!(round.outcome, Some((Outcome::Mismatch, _))));
+    Some(count(failed.count(), rounds.len()))
+}
+
+/// Generations up to the newest in which the same worker had not read what another had read
+/// when it joined the one before.
+fn behind_in_a_row(rounds: &[&Round]) -> Value<i64> {
+    let records: Vec<&GroupSnapshot> = rounds
+        .iter()
+        .filter_map(|round| round.record.as_deref())
+        .collect();
+    let read = |record: &GroupSnapshot| record.members.iter().filter_map(|m| m.config_offset).max();
+    let mut longest = 0;
+    let members = records
+        .last()
+        .into_iter()
+        .flat_map(|newest| &newest.members);
+    for member in members {
+        let pairs = records.windows(2).rev();
+        let behind = pairs.take_while(|pair| {
+            let offset = pair[1].member(&member.id).and_then(|m| m.config_offset);
+            matches!((offset, read(pair[0])), (Some(offset), Some(read)) if offset < read)
+        });
+        longest = longest.max(behind.count());
+    }
+    count(longest, records.len())
+}
+
+/// Generations that came to nothing; of less than a hundred it is known only that there are
+/// too many, or all there ever were.
+fn missing_generations(rounds: &[&Round]) -> Option<Value<i64>> {
+    let missing = rounds.iter().filter(|round| {
+        round.record.is_none() && matches!(round.outcome, Some((Outcome::Aborted, _)))
+    });
+    let missing = u64::try_from(missing.count()).unwrap_or(u64::MAX);
+    let seen = u64::try_from(rounds.len()).unwrap_or(u64::MAX);
+    let from_first = rounds.first().is_some_and(|round| round.generation <= 1);
+    let is_known = missing > GAPS_MAX || from_first || seen >= GENERATIONS;
+    let source = Source::Counted { generations: seen };
+    is_known.then(|| Value::new(i64::try_from(missing).unwrap_or(i64::MAX), source))
+}
+
+/// How many there were at once at most: one that is away is still one of them.
+pub(super) fn worker_count(state: &State) -> Value<i64> {
+    let ours = |round: &&Round| round.incarnation == state.group.incarnation;
+    let rounds = state.rounds.shown().filter(ours);
+    let records: Vec<usize> = rounds
+        .filter_map(|round| round.record.as_deref())
+        .map(|record| record.members.len())
+        .collect();
+    count(records.iter().copied().max().unwrap_or(0), records.len())
+}
