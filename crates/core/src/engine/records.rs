@@ -119,7 +119,9 @@ impl State {
                 {
                     let progress = self.progress.of(Topic::Config);
                     let live = progress.is_live(record.partition, record.offset);
-                    let costs = self.story.downtimes.paused(*connector, at, live);
+                    let switches = self.story.switches;
+                    let downtimes = &mut self.story.downtimes;
+                    let costs = downtimes.paused(*connector, (at, live), switches);
                     self.count_costs(&costs);
                 }
                 if fact == ConfigFact::SessionKey {

@@ -16,7 +16,10 @@
 //! 8. *clean*: the one before had written that it stopped, or that it failed.
 //! 9. *unclean*: it had not: it died, gave up stopping, or runs it still.
 //!
-//! 10. A stretch is over, too, with the record that takes the task for removed.
+//! A stretch is over, too:
+//! 10. with the record that takes the task for removed;
+//! 11. with the join phase that has who was missed back, with its claim;
+//! 12. with the request to pause its connector.
 
 mod reasons;
 mod statuses;
@@ -184,8 +187,16 @@ impl Downtimes {
     }
 
     /// Somebody asked for a pause: nobody misses the connector's work from then on.
-    pub fn paused(&mut self, connector: ConnectorId, at: EventTime, live: bool) -> Costs {
+    pub fn paused(
+        &mut self,
+        connector: ConnectorId,
+        (at, live): (EventTime, bool),
+        switches: Switches,
+    ) -> Costs {
         let mut costs = Costs::new();
+        if !switches.on(StoryRule::Downtime(12)) {
+            return costs;
+        }
         let items = reasons::from_task(connector, CONNECTOR_TASK);
         let down = self
             .lines

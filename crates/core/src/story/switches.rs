@@ -49,7 +49,7 @@ impl StoryRule {
         let causes = (1..=18).map(Self::Cause);
         let episodes = (1..=9).map(Self::Episode);
         let phases = (1..=4).map(Self::Phase);
-        let downtimes = (1..=10).map(Self::Downtime);
+        let downtimes = (1..=12).map(Self::Downtime);
         let moves = (1..=6).map(Self::Move);
         let disagreements = (1..=9).map(Self::Disagreement);
         let balance = (1..=3).map(Self::Balance);

@@ -28,7 +28,9 @@ impl Downtimes {
                 self.gone(turn, old, &items, DownReason::Lost, &mut costs);
             }
         }
-        self.back(turn, &mut costs);
+        if turn.on(StoryRule::Downtime(11)) {
+            self.back(turn, &mut costs);
+        }
         for (place, old) in turn.before().iter().enumerate() {
             if turn.on(StoryRule::Downtime(3)) && turn.dropped(place, old) {
                 self.gone(
@@ -136,9 +138,6 @@ impl Downtimes {
     /// Who was missed joins with a claim to what it had: it was frozen, and runs it on without
     /// a word. A fresh process claims nothing yet.
     fn back(&mut self, turn: &Turn<'_>, costs: &mut Costs) {
-        if !turn.on(StoryRule::Downtime(2)) {
-            return;
-        }
         for member in turn.newcomers() {
             for item in member.claimed() {
                 let Some(Line::Down(stretch)) = self.lines.get(item) else {
