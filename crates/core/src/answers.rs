@@ -83,7 +83,7 @@ pub struct Answers {
     #[serde(skip)]
     pub episodes: Option<EpisodesAnswer>,
     /// Tasks that do not run now, by connector and reason.
-    #[serde(skip)]
+    #[serde(serialize_with = "cost::as_list")]
     pub unavailable: BTreeMap<(Arc<str>, DownReason), u64>,
     /// What everything that is configured does; absent where it is not known who owns what, or
     /// what is configured.

@@ -1,6 +1,12 @@
 //! What rebalances cost: why work did not run, and how it changed hands.
 
-use serde::{Deserialize, Serialize};
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize, Serializer};
 
 /// Why work did not run: the label `reason` (D10).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -118,4 +124,24 @@ impl MoveNeed {
             Self::Extra => "extra",
         }
     }
+}
+
+/// Tasks of one connector that do not run for one reason.
+#[derive(Serialize)]
+struct Unavailable<'a> {
+    connector: &'a str,
+    reason: DownReason,
+    tasks: u64,
+}
+
+/// Pairs have no form in JSON.
+pub(super) fn as_list<S: Serializer>(
+    down: &BTreeMap<(Arc<str>, DownReason), u64>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(down.iter().map(|((connector, reason), tasks)| Unavailable {
+        connector,
+        reason: *reason,
+        tasks: *tasks,
+    }))
 }
