@@ -89,7 +89,7 @@ pub struct Answers {
     /// what is configured.
     pub states: Option<StatesAnswer>,
     /// Where the status topic and the group say different things; absent where the group's
-    /// records are not read.
+    /// records, the config topic or the status topic may not be read.
     #[serde(flatten)]
     pub disagreements: Option<DisagreementsAnswer>,
     /// What the last half hour looks like; absent where the group's records are not read.

@@ -79,7 +79,7 @@ pub(super) fn answers(state: &State) -> Answers {
         unavailable: unavailable(state),
         moves_unsettled: state.story.needs.unsettled(),
         states,
-        disagreements: by_records.then(|| disagreements::answer(state)),
+        disagreements: (by_records && can_compare(state)).then(|| disagreements::answer(state)),
         pattern: patterns::answer(state, by_records),
         balance: balance::answer(state, sight.as_ref()),
         habits: by_records.then(|| state.story.habits.answer(&state.names)),
@@ -322,9 +322,18 @@ fn configured(state: &State) -> ConfiguredAnswer {
     }
 }
 
-/// Configured tasks that do not run now.
+/// Whether status topic and group can be held against each other: what is not looked for is
+/// absent, not zero.
+fn can_compare(state: &State) -> bool {
+    let topics = [Topic::Config, Topic::Status];
+    let is_hidden = |topic| state.progress.of(topic).is_beyond_reach();
+    !topics.into_iter().any(is_hidden)
+}
+
+/// Configured tasks that do not run now; where it is hidden what is configured, all that did.
 fn unavailable(state: &State) -> BTreeMap<(Arc<str>, DownReason), u64> {
-    let configured = |item| state.configured.contains(item);
+    let hidden = state.progress.of(Topic::Config).is_beyond_reach();
+    let configured = |item| hidden || state.configured.contains(item);
     let down = state.story.downtimes.unavailable(configured);
     let named = down.into_iter();
     named
