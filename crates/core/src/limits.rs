@@ -126,6 +126,10 @@ pub const UNRESOLVED_MS: i64 = 60_000;
 /// when they received the assignment, on their clocks.
 pub const DELAY_EARLY_MS: i64 = 500;
 
+/// Connectors and reasons whose downtime is counted. Beyond it those that are configured no more
+/// are forgotten; 1,000 connectors have 6,000.
+pub const UNAVAILABLE_MAX: usize = 20_000;
+
 /// Workers whose departures are counted apart; the rest counts as `other`.
 pub const DEPARTED_WORKERS_MAX: usize = 200;
 

@@ -1,5 +1,7 @@
 //! The families about what rebalances cost, from the answers of one group.
 
+use std::collections::BTreeSet;
+
 use evenkeel_core::answers::{Answers, DownReason, HandoverHow, MoveNeed};
 use evenkeel_core::facts::ids::Kind;
 
@@ -41,7 +43,16 @@ pub(super) fn fill<'a>(out: &mut Collected<'a>, answers: &'a Answers, subjects_m
             out.add(&c::MOVES, labels, Value::Count(count));
         }
     }
+    // Series of what is deleted vanish; who creates it again goes on where they were.
+    let configured = answers.configured.as_ref().map(|now| {
+        let names = now.connectors.iter().map(|one| &*one.connector);
+        names.collect::<BTreeSet<&str>>()
+    });
+    let is_gone = |name: &str| configured.as_ref().is_some_and(|now| !now.contains(name));
     for ((connector, reason), ms) in &counters.unavailable_ms {
+        if is_gone(connector) {
+            continue;
+        }
         let ms = i64::try_from(*ms).unwrap_or(i64::MAX);
         let labels = [group, connector, reason.label()];
         out.add(&c::TASK_UNAVAILABLE, labels, Value::Millis(ms));

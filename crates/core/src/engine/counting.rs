@@ -10,7 +10,7 @@ use crate::answers::{Cause, DurationAnswer, EpisodeAnswer, Outcome, Phase, Revoc
 use crate::engine::{Change, State};
 use crate::facts::ids::{Kind, Protocol, WorkItem};
 use crate::facts::observation::{GroupSnapshot, Member};
-use crate::limits::DEPARTED_WORKERS_MAX;
+use crate::limits::{DEPARTED_WORKERS_MAX, UNAVAILABLE_MAX};
 use crate::story::departures::Departure;
 use crate::story::downtime::{Cost, Costs};
 use crate::story::losses::Ended;
@@ -133,12 +133,25 @@ impl State {
                 }
                 Cost::Ended(item, reason, ms) if item.kind() == Kind::Task => {
                     let connector = self.names.name(item.connector);
+                    self.bound_unavailable();
                     let sum = self.counters.unavailable_ms.entry((connector, reason));
                     let sum = sum.or_default();
                     *sum = sum.saturating_add(u64::try_from(ms).unwrap_or(0));
                 }
                 Cost::Ended(..) => {}
             }
+        }
+    }
+
+    /// Forgets the downtime of connectors that are gone, if there are too many.
+    fn bound_unavailable(&mut self) {
+        let counted = &mut self.counters.unavailable_ms;
+        if counted.len() >= UNAVAILABLE_MAX {
+            let connectors = self.configured.connectors();
+            let kept: BTreeSet<_> = connectors
+                .map(|now| self.names.name(now.connector))
+                .collect();
+            counted.retain(|(connector, _), _| kept.contains(connector));
         }
     }
 

@@ -210,3 +210,16 @@ fn a_config_topic_that_cannot_be_read_is_absent_not_zero() {
     assert_eq!(of(&view, "evenkeel_generation"), ["8"]);
     assert_eq!(of(&view, "evenkeel_trust"), ["0"]);
 }
+
+/// What was deleted has no series; who creates it again goes on where they were.
+#[test]
+fn downtime_of_what_is_deleted() {
+    let name = "evenkeel_task_unavailable_seconds_total";
+    let mut answers = incident();
+    assert!(!of(&view(vec![answers.clone()]), name).is_empty());
+    let configured = answers.configured.as_mut().unwrap();
+    configured
+        .connectors
+        .retain(|one| &*one.connector != "orders");
+    assert!(of(&view(vec![answers]), name).is_empty());
+}
