@@ -12,7 +12,8 @@
 //! 1.0  group unreadable                a record of an unknown version
 //! 2.0  status foo-0 RUNNING a 1        worker and generation; stamped=9 as above
 //! 2.0  status foo-0 gone
-//! 2.5  ends                            everything is read up to the ends asked now
+//! 2.5  ends                            everything is read up to the ends asked now; also of one
+//!                                      topic alone: ends offsets
 //! 2.5  show                            print the state now
 //! 2.5  story                           print the episodes alone; nothing else is printed then
 //! 2.5  costs                           print what it cost, and what is down now; likewise
@@ -196,7 +197,7 @@ impl Writer {
                 vec![step]
             }
             "group" => vec![self.group(at, rest)],
-            "ends" => self.ends(at),
+            "ends" => self.ends(at, words.get(1).copied()),
             "live" => Vec::new(),
             "skip" => {
                 self.next[topic_index(Topic::Config)] += words[1].parse::<i64>().unwrap();
@@ -247,7 +248,7 @@ impl Writer {
         })
     }
 
-    fn ends(&self, at: i64) -> Vec<Step> {
+    fn ends(&self, at: i64, only: Option<&str>) -> Vec<Step> {
         let ends = |topic| {
             Step::Input(Input {
                 at: ArrivalTime(at),
@@ -259,7 +260,9 @@ impl Writer {
             })
         };
         let mut reached: Vec<Step> = Vec::new();
-        let seen = Topic::ALL.into_iter().filter(|t| !self.hidden.contains(t));
+        let asked = |topic: &Topic| only.is_none_or(|only| topic.label() == only);
+        let seen = Topic::ALL.into_iter();
+        let seen = seen.filter(|t| !self.hidden.contains(t) && asked(t));
         for topic in seen.clone() {
             reached.push(Step::Input(Input {
                 at: ArrivalTime(at),

@@ -32,6 +32,7 @@ mod laws;
 mod layout;
 mod losses;
 mod needs;
+mod odd_orders;
 mod patterns;
 mod polls;
 mod rounds;
