@@ -130,6 +130,12 @@ impl Skews {
         workers.map(|(worker, known)| (worker, Skew::of(known.pairs.iter().rev())))
     }
 
+    /// Whether a status was written by an instant of the coordinator, as far as is known.
+    #[must_use]
+    pub fn is_by(&self, worker: &str, written: EventTime, until: EventTime) -> bool {
+        self.corrected(worker, written, EventTime(i64::MIN)) <= until
+    }
+
     /// An instant of a worker's clock on the coordinator's, no earlier than `at_least`.
     #[must_use]
     pub fn corrected(&self, worker: &str, written: EventTime, at_least: EventTime) -> EventTime {

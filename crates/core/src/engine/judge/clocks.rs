@@ -123,9 +123,8 @@ impl State {
             let number = record.generation;
             // What is written later, of the same start, says no more.
             let first = statuses.started(status.item, &status.worker, number..=number, &life);
-            let in_time =
-                |at: &EventTime| skews.corrected(&status.worker, *at, EventTime(i64::MIN)) <= until;
-            if let Some(at) = first.and_then(|first| first.recorded).filter(in_time) {
+            let at = first.and_then(|first| first.recorded);
+            if let Some(at) = at.filter(|at| skews.is_by(&status.worker, *at, until)) {
                 skews.started(&status.worker, at, record.recorded);
             }
         }
@@ -174,9 +173,7 @@ impl State {
                 starts.filter_map(|item| statuses.started(*item, worker, number..=number, &life));
             let starts = starts.filter_map(|started| started.recorded);
             // Who is there does not learn it from what is started after the next record.
-            let in_time =
-                |at: &EventTime| skews.corrected(worker, *at, EventTime(i64::MIN)) <= until;
-            let starts = starts.filter(in_time);
+            let starts = starts.filter(|at| skews.is_by(worker, *at, until));
             if !before.shares_worker(worker) {
                 started.extend(starts.min().map(|at| (Arc::clone(worker), at)));
             }

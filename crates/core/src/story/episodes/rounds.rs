@@ -145,9 +145,7 @@ impl RoundEntry {
             skews,
         };
         // What was written later, some have read by now and others have not.
-        let in_time = |at: &EventTime, told: &Told| {
-            skews.corrected(&told.worker, *at, EventTime(i64::MIN)) <= until
-        };
+        let in_time = |at: &EventTime, told: &Told| skews.is_by(&told.worker, *at, until);
         let stopped = |item: WorkItem, told: &Told| {
             let at = statuses.stopped(item, &told.worker, measure.stops_carry, &life);
             at.filter(|at| in_time(at, told))

@@ -146,8 +146,8 @@ impl<'a> Turn<'a> {
     /// Whether a worker may have written a status before the join phase that is over.
     #[must_use]
     pub fn is_in_time(&self, worker: &str, written: EventTime) -> bool {
-        let at = self.skews.corrected(worker, written, EventTime(i64::MIN));
-        at <= self.step.join_ended.plus_ms(LAST_STOPS_MS)
+        let until = self.step.join_ended.plus_ms(LAST_STOPS_MS);
+        self.skews.is_by(worker, written, until)
     }
 
     /// An instant of a worker's clock on the coordinator's, between the two records: where
