@@ -70,8 +70,20 @@ fn flat(counters: &Counters) -> BTreeMap<String, u64> {
         assignments,
         assignment_errors,
         leader_changes,
+        interruptions,
+        handovers,
+        moves,
         ..
     } = counters;
+    interruptions
+        .iter()
+        .for_each(|(key, count)| add(format!("interruptions {key:?}"), *count));
+    handovers
+        .iter()
+        .for_each(|(key, count)| add(format!("handovers {key:?}"), *count));
+    moves
+        .iter()
+        .for_each(|(key, count)| add(format!("moves {key:?}"), *count));
     generations
         .iter()
         .for_each(|(key, count)| add(format!("generations {key:?}"), *count));

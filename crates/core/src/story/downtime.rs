@@ -53,9 +53,8 @@ pub struct Downtimes {
     changed: BTreeMap<WorkItem, DownReason>,
     /// The number of that record, and whether its group was eager.
     judged: Option<(i32, bool)>,
-    /// When connectors were last configured anew.
-    #[serde(with = "crate::facts::pairs")]
-    configured: BTreeMap<ConnectorId, EventTime>,
+    /// When connectors were configured anew: some may be read long before what came of it.
+    configured: BTreeSet<(EventTime, ConnectorId)>,
 }
 
 /// What is known of one piece of work.
@@ -110,6 +109,8 @@ struct Over {
     stop: Wrote,
     /// Who runs it now, and since when.
     start: Wrote,
+    /// How that one got it, where another ran it before.
+    handed: Option<HandoverHow>,
 }
 
 /// Something to be counted.
@@ -235,12 +236,9 @@ impl Downtimes {
 
     /// A connector was configured anew: its worker restarts it, without a round.
     pub fn configured(&mut self, connector: ConnectorId, at: EventTime) {
-        self.configured.insert(connector, at);
+        self.configured.insert((at, connector));
         if self.configured.len() > CONFIG_CHANGES_MAX {
-            let oldest = self.configured.iter().min_by_key(|(_, at)| **at);
-            if let Some(oldest) = oldest.map(|(connector, _)| *connector) {
-                self.configured.remove(&oldest);
-            }
+            self.configured.pop_first();
         }
     }
 
@@ -261,15 +259,16 @@ impl Downtimes {
     }
 
     fn restarted(&self, over: &Over, switches: Switches) -> DownReason {
-        let at = self.configured.get(&over.item.connector);
-        let is_it = |at: &&EventTime| {
-            let (from, to) = (
-                over.stop.stamp.at.minus_ms(RESTARTED_BY_MS),
-                over.start.stamp.at.plus_ms(TIMER_SLACK_MS),
-            );
-            over.item.kind() == Kind::Connector && (from..=to).contains(*at)
-        };
-        if at.filter(is_it).is_some() && switches.on(StoryRule::Downtime(6)) {
+        let connector = over.item.connector;
+        let from = over.stop.stamp.at.minus_ms(RESTARTED_BY_MS);
+        let to = over.start.stamp.at.plus_ms(TIMER_SLACK_MS);
+        let in_time = self
+            .configured
+            .range((from, ConnectorId(0))..)
+            .take_while(|(at, _)| *at <= to);
+        let is_it = over.item.kind() == Kind::Connector
+            && in_time.map(|(_, of)| *of).any(|of| of == connector);
+        if is_it && switches.on(StoryRule::Downtime(6)) {
             DownReason::Reconfigured
         } else {
             DownReason::Restarted
@@ -327,9 +326,19 @@ impl Over {
         self.stop.generation == self.start.generation && self.stop.worker == self.start.worker
     }
 
+    fn count_handed(&self, costs: &mut Costs) {
+        if let Some(how) = self.handed {
+            costs.push((Cost::HandedOver(self.item, how), self.start.stamp.live));
+        }
+    }
+
     /// The reason is known: counts what it cost.
     fn settle(&self, reason: DownReason, since: Option<EventTime>, costs: &mut Costs) {
         costs.push((Cost::Interrupted(self.item, reason), self.stop.stamp.live));
+        // What was not to run meanwhile is handed over by nobody.
+        if !reason.is_wanted() {
+            self.count_handed(costs);
+        }
         let Some(since) = since else {
             return;
         };

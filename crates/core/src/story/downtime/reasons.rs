@@ -213,6 +213,7 @@ impl Over {
         costs: &mut Costs,
     ) {
         if since.is_none() && eager {
+            self.count_handed(costs);
             return;
         }
         let reason = found.unwrap_or(if self.start.worker == self.stop.worker {
