@@ -105,7 +105,11 @@ impl State {
             due.generation(step.before.as_deref().map_or(0, |before| before.generation));
             self.settle_rounds(&due);
             self.judge(&step);
+            self.note_due();
             judged = true;
+        }
+        if self.story.steps.is_empty() {
+            self.note_overdue();
         }
         let story = &mut self.story;
         let progress = &self.progress;

@@ -21,6 +21,7 @@
 //! 11. with the join phase that has who was missed back, with its claim;
 //! 12. with the request to pause its connector.
 
+mod held;
 mod reasons;
 mod statuses;
 
@@ -35,10 +36,14 @@ use crate::facts::observation::{RunState, Status};
 use crate::facts::time::{ArrivalTime, EventTime};
 use crate::limits::{CONFIG_CHANGES_MAX, RESTARTED_BY_MS, STATUS_ITEMS_MAX, TIMER_SLACK_MS};
 use crate::story::switches::{StoryRule, Switches};
+use held::Held;
+pub use held::Read;
 
 /// Who runs what, what does not run, and why.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Downtimes {
+    /// Statuses whose turn has not come.
+    held: Held,
     #[serde(with = "crate::facts::pairs")]
     lines: BTreeMap<WorkItem, Line>,
     /// Stretches that last and have no reason yet.
@@ -130,6 +135,24 @@ pub type Costs = Vec<(Cost, bool)>;
 // === impl Downtimes ===
 
 impl Downtimes {
+    /// A status was read; gives back what has its turn now.
+    pub fn read(&mut self, read: Read) -> Option<Read> {
+        let judged = self.judged.map(|(number, _)| number);
+        self.held.take(read, judged)
+    }
+
+    /// What was read and has its turn now that another step is judged.
+    pub fn due(&mut self) -> Vec<Read> {
+        let judged = self.judged.map(|(number, _)| number);
+        self.held.judged(judged)
+    }
+
+    /// What was read and waits for no step any more: nothing written before is unread, and no
+    /// step waits.
+    pub fn overdue(&mut self, passed: impl Fn(ArrivalTime) -> bool) -> Vec<Read> {
+        self.held.passed(passed)
+    }
+
     /// Takes a status.
     pub fn wrote(&mut self, status: &Status, stamp: Stamp, switches: Switches) -> Costs {
         let item = status.item;
@@ -275,11 +298,12 @@ impl Downtimes {
         }
     }
 
-    /// Since when the newest restart waits for its reason.
+    /// Since when the newest restart waits for its reason, or the newest status for its turn.
     #[must_use]
     pub fn waits_since(&self) -> Option<ArrivalTime> {
         let waiting = self.over.iter().filter(|over| over.is_without_a_round());
-        waiting.map(|over| over.start.stamp.had).max()
+        let restarts = waiting.map(|over| over.start.stamp.had).max();
+        restarts.max(self.held.since())
     }
 
     /// Tasks that do not run now, by connector and reason.

@@ -125,11 +125,7 @@ fn begun(engine: &Engine, inputs: &[Input], from: usize, cut: usize) -> Vec<Inpu
             .map(|((_, partition), end)| (*partition, *end))
             .collect();
         if !ends.is_empty() {
-            given.push(input(InputKind::Ends(Ends {
-                topic,
-                asked,
-                ends,
-            })));
+            given.push(input(InputKind::Ends(Ends { topic, asked, ends })));
         }
     }
     given

@@ -9,7 +9,7 @@ use crate::facts::observation::{GroupSnapshot, Member, RunState, Status, StatusF
 use crate::facts::sets;
 use crate::facts::time::{ArrivalTime, EventTime};
 use crate::limits::LAST_STOPS_MS;
-use crate::story::downtime::Stamp;
+use crate::story::downtime::{Read, Stamp};
 use crate::story::status_log::Life;
 use crate::story::steps::Step;
 
@@ -47,30 +47,48 @@ impl State {
         if live && self.story.steps.is_empty() {
             self.learn_start(fact);
         }
-        self.note_cost(fact, recorded, had, live);
-    }
-
-    /// What a status says of downtime, and that it may disagree with the group.
-    fn note_cost(
-        &mut self,
-        fact: &StatusFact,
-        recorded: Option<EventTime>,
-        had: ArrivalTime,
-        live: bool,
-    ) {
-        let Story {
-            skews,
-            downtimes,
-            disagreements,
-            switches,
-            ..
-        } = &mut self.story;
+        let disagreements = &mut self.story.disagreements;
         match fact {
             StatusFact::State(status) => disagreements.wrote(status),
             StatusFact::Destroyed(item) => disagreements.destroyed(*item),
-            StatusFact::NoState | StatusFact::Unknown => {}
+            StatusFact::NoState | StatusFact::Unknown => return,
         }
-        let costs = match (fact, recorded) {
+        let read = Read {
+            fact: fact.clone(),
+            recorded,
+            had,
+            live,
+        };
+        if let Some(read) = self.story.downtimes.read(read) {
+            self.note_cost(&read);
+        }
+    }
+
+    /// What statuses cost that waited for the step that was just judged.
+    pub(super) fn note_due(&mut self) {
+        for read in self.story.downtimes.due() {
+            self.note_cost(&read);
+        }
+    }
+
+    /// What statuses cost for which no step is to come.
+    pub(super) fn note_overdue(&mut self) {
+        let progress = &self.progress;
+        let overdue = self.story.downtimes.overdue(|had| progress.passed(had));
+        for read in overdue {
+            self.note_cost(&read);
+        }
+    }
+
+    /// What a status says of downtime, once it has its turn.
+    fn note_cost(&mut self, read: &Read) {
+        let Story {
+            skews,
+            downtimes,
+            switches,
+            ..
+        } = &mut self.story;
+        let costs = match (&read.fact, read.recorded) {
             // The last words of what is removed, and forgotten.
             (StatusFact::State(status), _)
                 if matches!(status.state, RunState::Failed | RunState::Unassigned)
@@ -84,12 +102,12 @@ impl State {
                 let stamp = Stamp {
                     written,
                     at: skews.corrected(&status.worker, written, EventTime(i64::MIN)),
-                    had,
-                    live,
+                    had: read.had,
+                    live: read.live,
                 };
                 downtimes.wrote(status, stamp, *switches)
             }
-            (StatusFact::Destroyed(item), _) => downtimes.destroyed(*item, live),
+            (StatusFact::Destroyed(item), _) => downtimes.destroyed(*item, read.live),
             _ => return,
         };
         self.count_costs(&costs);
