@@ -73,6 +73,7 @@ fn flat(counters: &Counters) -> BTreeMap<String, u64> {
         interruptions,
         handovers,
         moves,
+        unavailable_ms,
         ..
     } = counters;
     interruptions
@@ -104,6 +105,9 @@ fn flat(counters: &Counters) -> BTreeMap<String, u64> {
     assignment_errors
         .iter()
         .for_each(|(key, count)| add(format!("errors {key:?}"), *count));
+    unavailable_ms
+        .iter()
+        .for_each(|(key, ms)| add(format!("unavailable {key:?}"), *ms));
     // Polls bound how long a phase was, so only how many there were is the same for all.
     let mut seen: BTreeMap<String, u64> = BTreeMap::new();
     for (phase, lasted) in phases {

@@ -104,6 +104,7 @@ impl State {
             let mut due = Due::default();
             due.generation(step.before.as_deref().map_or(0, |before| before.generation));
             self.settle_rounds(&due);
+            self.note_life(&step);
             self.judge(&step);
             self.note_due();
             judged = true;

@@ -10,8 +10,9 @@ use crate::facts::sets;
 use crate::facts::time::{ArrivalTime, EventTime};
 use crate::limits::LAST_STOPS_MS;
 use crate::story::downtime::{Read, Stamp};
+use crate::story::skew::Skews;
 use crate::story::status_log::Life;
-use crate::story::steps::Step;
+use crate::story::steps::{Step, Steps};
 
 // === impl State ===
 
@@ -59,14 +60,36 @@ impl State {
             had,
             live,
         };
-        if let Some(read) = self.story.downtimes.read(read) {
+        let Story {
+            steps,
+            skews,
+            downtimes,
+            ..
+        } = &mut self.story;
+        if let Some(read) = downtimes.read(read, |read| must_wait(steps, skews, read)) {
             self.note_cost(&read);
         }
     }
 
     /// What statuses cost that waited for the step that was just judged.
     pub(super) fn note_due(&mut self) {
-        for read in self.story.downtimes.due() {
+        let Story {
+            steps,
+            skews,
+            downtimes,
+            ..
+        } = &mut self.story;
+        for read in downtimes.due(|read| must_wait(steps, skews, read)) {
+            self.note_cost(&read);
+        }
+    }
+
+    /// What statuses of the life of the group cost that ends with a step.
+    pub(super) fn note_life(&mut self, step: &Step) {
+        if !step.is_another_life() {
+            return;
+        }
+        for read in self.story.downtimes.of_life(step.recorded) {
             self.note_cost(&read);
         }
     }
@@ -247,4 +270,15 @@ fn asks_for(record: &GroupSnapshot, status: &Status) -> bool {
         member.worker == status.worker && sets::contains(&member.assigned, status.item)
     };
     !record.shares_worker(&status.worker) && record.members.iter().any(told)
+}
+
+/// Whether a status is of a time after a step that waits.
+fn must_wait(steps: &Steps, skews: &Skews, read: &Read) -> bool {
+    let status = read.status();
+    let at = match (status, read.recorded) {
+        (Some(status), Some(at)) => skews.corrected(&status.worker, at, EventTime(i64::MIN)),
+        (None, Some(at)) => at,
+        (_, None) => return false,
+    };
+    steps.comes_before(status, at)
 }

@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, VecDeque};
 use serde::{Deserialize, Serialize};
 
 use crate::facts::ids::WorkItem;
-use crate::facts::observation::StatusFact;
+use crate::facts::observation::{Status, StatusFact};
 use crate::facts::time::{ArrivalTime, EventTime};
 use crate::limits::STRETCHES_OVER_MAX;
 
@@ -40,12 +40,19 @@ impl Read {
         }
     }
 
-    /// Whether the step of its generation was judged. A deletion has no generation.
-    fn had_its_turn(&self, judged: Option<i32>) -> bool {
+    /// What a worker wrote.
+    #[must_use]
+    pub fn status(&self) -> Option<&Status> {
         match &self.fact {
-            StatusFact::State(status) => Some(status.generation) <= judged,
-            _ => true,
+            StatusFact::State(status) => Some(status),
+            StatusFact::Destroyed(_) | StatusFact::NoState | StatusFact::Unknown => None,
         }
+    }
+
+    /// Whether it is of a generation up to this one. A deletion has none.
+    pub(super) fn is_of(&self, judged: Option<i32>) -> bool {
+        self.status()
+            .is_none_or(|status| Some(status.generation) <= judged)
     }
 }
 
@@ -53,10 +60,14 @@ impl Read {
 
 impl Held {
     /// Takes what was read; gives back what is to be taken now.
-    pub(super) fn take(&mut self, read: Read, judged: Option<i32>) -> Option<Read> {
+    pub(super) fn take(
+        &mut self,
+        read: Read,
+        has_its_turn: impl Fn(&Read) -> bool,
+    ) -> Option<Read> {
         let item = read.item();
         let waits = || self.waiting.iter().any(|before| before.item() == item);
-        if read.had_its_turn(judged) && !waits() {
+        if has_its_turn(&read) && !waits() {
             return Some(read);
         }
         self.waiting.push_back(read);
@@ -66,14 +77,15 @@ impl Held {
         None
     }
 
-    /// What has its turn now that this number is judged, in the order in which it was read.
-    pub(super) fn judged(&mut self, judged: Option<i32>) -> Vec<Read> {
+    /// What has its turn now, as it was read; of each piece of work what comes first is waited
+    /// for.
+    pub(super) fn release(&mut self, has_its_turn: impl Fn(&Read) -> bool) -> Vec<Read> {
         let mut due = Vec::new();
         let mut waits = BTreeSet::new();
         let waiting = std::mem::take(&mut self.waiting);
         for read in waiting {
             let item = read.item();
-            if read.had_its_turn(judged) && item.is_none_or(|item| !waits.contains(&item)) {
+            if has_its_turn(&read) && item.is_none_or(|item| !waits.contains(&item)) {
                 due.push(read);
             } else {
                 waits.extend(item);
