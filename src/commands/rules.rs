@@ -12,7 +12,7 @@ use crate::config::{Mistake, Mistakes};
 use settings::Settings;
 
 /// The templates of `alerts/rules/`, by file.
-const TEMPLATES: [(&str, &str); 5] = [
+const TEMPLATES: [(&str, &str); 6] = [
     (
         "work.yaml",
         include_str!("../../alerts/templates/work.yaml"),
@@ -20,6 +20,10 @@ const TEMPLATES: [(&str, &str); 5] = [
     (
         "rebalances.yaml",
         include_str!("../../alerts/templates/rebalances.yaml"),
+    ),
+    (
+        "availability.yaml",
+        include_str!("../../alerts/templates/availability.yaml"),
     ),
     (
         "connectors.yaml",

@@ -205,7 +205,30 @@ const EXPRESSION: &str = "    promql_expr_test:\n      - expr: 'EXPR'\n        e
 #[test]
 fn survey() {
     for capture in captures() {
-        let found = fired(&scrapes(&capture), SCALE);
+        let found = fired(&scrapes(&capture), std::env::var("SCALE").map_or(SCALE, |s| s.parse().unwrap()));
         println!("{}: {:?} standing {:?}", name(&capture), found.seconds, found.standing);
+    }
+}
+
+#[test]
+fn dump() {
+    let Ok(wanted) = std::env::var("DUMP") else { return };
+    let metrics = std::env::var("METRICS").unwrap();
+    for capture in captures().iter().filter(|c| wanted.split(',').any(|w| w == name(c))) {
+        println!("== {}", name(capture));
+        let all = scrapes(capture);
+        let mut before = BTreeMap::new();
+        for (second, scrape) in all.iter().enumerate() {
+            let now: BTreeMap<&String, f64> = scrape
+                .iter()
+                .filter(|(series, value)| **value != 0.0 && metrics.split(',').any(|m| series.contains(m)))
+                .map(|(series, value)| (series, *value))
+                .collect();
+            if now != before {
+                let told: Vec<String> = now.iter().map(|(s, v)| format!("{}={v}", s.replace("evenkeel_", "").replace("group=\"connect\",", ""))).collect();
+                println!("{second:4} {}", told.join(" "));
+                before = now;
+            }
+        }
     }
 }
