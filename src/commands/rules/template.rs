@@ -129,9 +129,11 @@ fn selected(query: &str, matchers: &str) -> String {
 fn names(query: &str, label: &str, matchers: &str) -> String {
     let subjects = format!("max by ({label}) ({})", selected(query, matchers));
     let group = "$labels.group $labels.job";
+    // Not `topk`: of equal values it takes any, and the words would change all the time.
     format!(
-        "{{{{ range $i, $s := query (printf `topk({NAMED_MAX}, {subjects})` {group}) | sortByLabel \"{label}\" }}}}\
-         {{{{ if $i }}}}, {{{{ end }}}}{{{{ $s.Labels.{label} }}}}{{{{ else }}}}none{{{{ end }}}}\
+        "{{{{ range $i, $s := query (printf `{subjects}` {group}) | sortByLabel \"{label}\" }}}}\
+         {{{{ if lt $i {NAMED_MAX} }}}}{{{{ if $i }}}}, {{{{ end }}}}{{{{ $s.Labels.{label} }}}}{{{{ end }}}}\
+         {{{{ else }}}}none{{{{ end }}}}\
          {{{{ range query (printf `count({subjects}) - {NAMED_MAX} > 0` {group}) }}}} and {{{{ .Value }}}} more{{{{ end }}}}"
     )
 }
