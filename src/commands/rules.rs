@@ -95,7 +95,9 @@ pub fn run(args: &RulesArgs, out: &mut impl Write) -> io::Result<Exit> {
     match print(args) {
         Ok(text) => out.write_all(text.as_bytes()).map(|()| Exit::Ok),
         Err(mistakes) => {
-            eprintln!("{mistakes}");
+            for mistake in &mistakes.0 {
+                eprintln!("error: {mistake}");
+            }
             Ok(Exit::Usage)
         }
     }
@@ -126,20 +128,13 @@ pub fn print(args: &RulesArgs) -> Result<String, Mistakes> {
         .map(|(_, text)| groups(&template::render(text, &settings)))
         .collect();
     Ok(match args.format {
-        RulesFormat::Prometheus => format!(
-            "{}groups:\n{groups}",
-            said("# Written by `evenkeel rules`.")
-        ),
+        RulesFormat::Prometheus => format!("# Written by `evenkeel rules`.\ngroups:\n{groups}"),
         RulesFormat::Kubernetes => resource(args, &labels, &groups),
     })
 }
 
-fn said(line: &str) -> String {
-    format!("{line}\n")
-}
-
 fn resource(args: &RulesArgs, labels: &[(&str, &str)], groups: &str) -> String {
-    let mut text = said("# Written by `evenkeel rules --format kubernetes`.");
+    let mut text = "# Written by `evenkeel rules --format kubernetes`.\n".to_owned();
     text.push_str("apiVersion: monitoring.coreos.com/v1\nkind: PrometheusRule\nmetadata:\n");
     text.push_str(&format!("  name: {}\n", args.name));
     if let Some(namespace) = &args.namespace {

@@ -167,11 +167,11 @@ pub(super) const RAISED: &[Raised] = &[
 pub(super) const UNRECORDED: &[(&str, &str)] = &[
     (
         "EvenkeelRebalanceLoop",
-        "no scenario makes a leader answer with errors for minutes; tests/it/incidents has such loops as data",
+        "no scenario makes a leader answer with errors for minutes; the tests of patterns have such loops as data",
     ),
     (
         "EvenkeelRebalanceNotConverging",
-        "released leaders converge; tests/it/incidents has such loops as data",
+        "released leaders converge; the tests of patterns have such loops as data",
     ),
     (
         "EvenkeelRebalanceStorm",
