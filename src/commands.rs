@@ -8,6 +8,7 @@ pub mod exit;
 pub mod mask;
 pub mod metrics;
 pub mod replay;
+pub mod rules;
 pub mod run;
 mod start;
 pub mod wiring;

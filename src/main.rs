@@ -12,6 +12,7 @@ use evenkeel::commands::exit::Exit;
 use evenkeel::commands::mask::MaskArgs;
 use evenkeel::commands::metrics::MetricsArgs;
 use evenkeel::commands::replay::{ReplayArgs, ReplayError};
+use evenkeel::commands::rules::RulesArgs;
 use evenkeel::commands::run::RunArgs;
 use evenkeel::commands::{self};
 
@@ -38,6 +39,7 @@ Example: evenkeel replay incident.evk.gz | jq 'select(.line == \"settled\")'")]
     Replay(ReplayArgs),
     Check(CheckArgs),
     Metrics(MetricsArgs),
+    Rules(RulesArgs),
     Config(ConfigArgs),
     Mask(MaskArgs),
 }
@@ -72,6 +74,7 @@ fn run(command: Command) -> Exit {
         },
         Command::Check(args) => ended(commands::check::run(&args, &mut io::stdout().lock())),
         Command::Metrics(args) => printed(commands::metrics::run(args, &mut io::stdout().lock())),
+        Command::Rules(args) => ended(commands::rules::run(&args, &mut io::stdout().lock())),
         Command::Config(args) => ended(commands::config::run(&args, &mut io::stdout().lock())),
         Command::Mask(args) => ended(commands::mask::run(&args, &mut io::stdout().lock())),
     }

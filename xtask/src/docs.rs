@@ -10,11 +10,12 @@ use crate::tidy::{self, Problem, map, tree};
 
 /// The tests that hold committed documents to the code, and write them where
 /// `UPDATE_GOLDEN` is set: `docs/metrics.md`, `docs/configuration.md` and
-/// `config/evenkeel.yaml`, `docs/checks.md`.
-const GOLDEN_TESTS: [&str; 3] = [
+/// `config/evenkeel.yaml`, `docs/checks.md`, `alerts/rules/` and `alerts/kubernetes/`.
+const GOLDEN_TESTS: [&str; 4] = [
     "show::catalog::tests::the_document_is_up_to_date",
     "config::reference::tests::the_committed_files_are_up_to_date",
     "show::checks::tests::the_document_is_up_to_date",
+    "commands::rules::tests::the_committed_rules_are_the_defaults",
 ];
 
 #[derive(Args)]

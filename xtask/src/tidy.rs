@@ -1,10 +1,11 @@
 //! `cargo xtask tidy`: the rules of the house that no compiler holds, each with what
 //! broke it.
 
+pub(crate) mod alerts;
 mod dependencies;
 mod imports;
 pub(crate) mod map;
-mod names;
+pub(crate) mod names;
 mod scan;
 mod texts;
 pub(crate) mod tree;
@@ -73,6 +74,7 @@ pub(crate) fn run(args: &Tidy) -> anyhow::Result<()> {
     problems.extend(files.iter().flat_map(texts::check));
     problems.extend(texts::changelog(&files));
     problems.extend(names::check(&files));
+    problems.extend(alerts::check(&files));
     problems.extend(map::check(&files));
     problems.extend(dependencies::check(&root)?);
     if !args.quick {

@@ -1,4 +1,5 @@
-//! The step that checks and tests the alerting rules with Prometheus' own tool.
+//! The step that checks and tests the alerting rules: what they name, what each alert needs,
+//! and, with Prometheus' own tool, what they say.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -6,12 +7,20 @@ use std::process::Command;
 use anyhow::{Context as _, ensure};
 
 use super::{Context, Outcome, setup, steps};
+use crate::tidy::{alerts, names, tree};
 
 pub(crate) fn run(context: &Context) -> anyhow::Result<Outcome> {
     let rules = yaml_files(&context.root.join("alerts/rules"))?;
     if rules.is_empty() {
         return Ok(Outcome::Skipped("alerts/rules holds no rules".to_owned()));
     }
+    let files = tree::read(&context.root)?;
+    let problems = names::check(&files).into_iter();
+    let problems: Vec<String> = problems
+        .chain(alerts::check(&files))
+        .map(|problem| problem.to_string())
+        .collect();
+    ensure!(problems.is_empty(), "{}", problems.join("\n"));
     if !setup::is_there("promtool") {
         return Ok(Outcome::Skipped(setup::missing("promtool")));
     }

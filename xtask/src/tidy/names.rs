@@ -1,5 +1,4 @@
-//! Rules, dashboards and runbooks: they name only metrics of the catalogue, and every
-//! alert has its runbook.
+//! Rules and dashboards: they name only metrics of the catalogue.
 
 use std::collections::BTreeSet;
 
@@ -37,7 +36,6 @@ pub(crate) fn check(files: &[File]) -> Vec<Problem> {
     let mut problems = Vec::new();
     for file in bundled {
         problems.extend(metrics(file, &known));
-        problems.extend(runbooks(file, files));
     }
     problems
 }
@@ -53,24 +51,6 @@ fn metrics(file: &File, known: &BTreeSet<&str>) -> Vec<Problem> {
                 let told = format!("{name} is not in the catalogue");
                 problems.push(Problem::at(&file.path, number + 1, told));
             }
-        }
-    }
-    problems
-}
-
-fn runbooks(file: &File, files: &[File]) -> Vec<Problem> {
-    if !file.path.starts_with("alerts/rules/") {
-        return Vec::new();
-    }
-    let mut problems = Vec::new();
-    for (number, line) in file.text.lines().enumerate() {
-        let Some(alert) = line.trim_start_matches([' ', '-']).strip_prefix("alert:") else {
-            continue;
-        };
-        let runbook = format!("docs/runbooks/{}.md", alert.trim());
-        if !files.iter().any(|file| file.path == runbook) {
-            let told = format!("{} has no {runbook}", alert.trim());
-            problems.push(Problem::at(&file.path, number + 1, told));
         }
     }
     problems

@@ -1,0 +1,191 @@
+//! `evenkeel rules`: prints the bundled alerting rules, with the user's thresholds.
+
+mod settings;
+mod template;
+
+use std::io::{self, Write};
+
+use clap::{Args, ValueEnum};
+
+use crate::commands::exit::Exit;
+use crate::config::{Mistake, Mistakes};
+use settings::Settings;
+
+/// The templates of `alerts/rules/`, by file.
+const TEMPLATES: [(&str, &str); 6] = [
+    (
+        "work.yaml",
+        include_str!("../../alerts/templates/work.yaml"),
+    ),
+    (
+        "rebalances.yaml",
+        include_str!("../../alerts/templates/rebalances.yaml"),
+    ),
+    (
+        "availability.yaml",
+        include_str!("../../alerts/templates/availability.yaml"),
+    ),
+    (
+        "connectors.yaml",
+        include_str!("../../alerts/templates/connectors.yaml"),
+    ),
+    (
+        "settings.yaml",
+        include_str!("../../alerts/templates/settings.yaml"),
+    ),
+    (
+        "agent.yaml",
+        include_str!("../../alerts/templates/agent.yaml"),
+    ),
+];
+
+/// Where runbooks are read unless `--runbook-base` says otherwise.
+const RUNBOOK_BASE: &str = concat!(env!("CARGO_PKG_REPOSITORY"), "/blob/main/docs/runbooks");
+
+/// No dashboard is anywhere until somebody puts it there: a name that leads nowhere.
+const DASHBOARD_BASE: &str = "https://grafana.example/d";
+
+/// Print the bundled alerting rules, with your thresholds
+#[derive(Debug, Clone, Args)]
+#[command(after_help = settings::help())]
+pub struct RulesArgs {
+    /// How to print them
+    #[arg(long, value_enum, default_value_t = RulesFormat::Prometheus)]
+    pub format: RulesFormat,
+    /// A threshold other than its default; may come several times
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub set: Vec<String>,
+    /// Labels by which the copies of one group's series differ, separated by commas
+    #[arg(long, value_name = "LABELS", default_value = "instance,pod")]
+    pub copies: String,
+    /// Where the runbooks are: `runbook_url` is this, the alert and `.md`
+    #[arg(long, value_name = "URL", default_value = RUNBOOK_BASE)]
+    pub runbook_base: String,
+    /// Where the dashboards are: `dashboard_url` is this and the dashboard's uid
+    #[arg(long, value_name = "URL", default_value = DASHBOARD_BASE)]
+    pub dashboard_base: String,
+    /// Multiplies all windows, holds and margins; below 1 to try the rules out
+    #[arg(long, value_name = "FACTOR", default_value = "1")]
+    pub time_scale: String,
+    /// Name of the `PrometheusRule`
+    #[arg(long, value_name = "NAME", default_value = "evenkeel")]
+    pub name: String,
+    /// Namespace of the `PrometheusRule`
+    #[arg(long, value_name = "NAME")]
+    pub namespace: Option<String>,
+    /// A label of the `PrometheusRule`, as its Prometheus selects them; may come several times
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub label: Vec<String>,
+}
+
+/// How rules are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum RulesFormat {
+    /// A rule file
+    Prometheus,
+    /// A `PrometheusRule` of the Prometheus operator
+    Kubernetes,
+}
+
+/// Prints the rules, or says what is wrong with the thresholds: all of it.
+///
+/// # Errors
+/// What `out` says when it cannot be written to.
+pub fn run(args: &RulesArgs, out: &mut impl Write) -> io::Result<Exit> {
+    match print(args) {
+        Ok(text) => out.write_all(text.as_bytes()).map(|()| Exit::Ok),
+        Err(mistakes) => {
+            for mistake in &mistakes.0 {
+                eprintln!("error: {mistake}");
+            }
+            Ok(Exit::Usage)
+        }
+    }
+}
+
+/// The rules as the arguments want them.
+///
+/// # Errors
+/// All that is wrong with the arguments.
+pub fn print(args: &RulesArgs) -> Result<String, Mistakes> {
+    let mut mistakes = Vec::new();
+    let settings = Settings::of(args, &mut mistakes);
+    let labels = labels(&args.label, &mut mistakes);
+    for (flag, name) in [
+        ("--name", Some(&args.name)),
+        ("--namespace", args.namespace.as_ref()),
+    ] {
+        if let Some(name) = name.filter(|name| !is_resource_name(name)) {
+            let expected = "lower case letters, digits, dots and dashes";
+            mistakes.push(settings::mistake(flag, name, expected));
+        }
+    }
+    if !mistakes.is_empty() {
+        return Err(Mistakes(mistakes));
+    }
+    let groups: String = TEMPLATES
+        .iter()
+        .map(|(_, text)| groups(&template::render(text, &settings)))
+        .collect();
+    Ok(match args.format {
+        RulesFormat::Prometheus => format!("# Written by `evenkeel rules`.\ngroups:\n{groups}"),
+        RulesFormat::Kubernetes => resource(args, &labels, &groups),
+    })
+}
+
+fn resource(args: &RulesArgs, labels: &[(&str, &str)], groups: &str) -> String {
+    let mut text = "# Written by `evenkeel rules --format kubernetes`.\n".to_owned();
+    text.push_str("apiVersion: monitoring.coreos.com/v1\nkind: PrometheusRule\nmetadata:\n");
+    text.push_str(&format!("  name: {}\n", args.name));
+    if let Some(namespace) = &args.namespace {
+        text.push_str(&format!("  namespace: {namespace}\n"));
+    }
+    text.push_str("  labels:\n    app.kubernetes.io/name: evenkeel\n");
+    for (name, value) in labels {
+        text.push_str(&format!("    {name}: {value:?}\n"));
+    }
+    text.push_str("spec:\n  groups:\n");
+    for line in groups.lines() {
+        if !line.is_empty() {
+            text.push_str("  ");
+            text.push_str(line);
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// The comment and the groups of a rule file, without the line that begins the list.
+fn groups(file: &str) -> String {
+    let (comment, groups) = file.split_once("groups:\n").unwrap_or(("", file));
+    let comment: String = comment.lines().map(|line| format!("  {line}\n")).collect();
+    format!("{comment}{groups}")
+}
+
+fn labels<'a>(given: &'a [String], mistakes: &mut Vec<Mistake>) -> Vec<(&'a str, &'a str)> {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || "-_./".contains(c);
+    let mut labels = Vec::new();
+    for label in given {
+        match label.split_once('=') {
+            Some((name, value))
+                if !name.is_empty() && label.chars().all(|c| is_part(c) || c == '=') =>
+            {
+                labels.push((name, value));
+            }
+            _ => mistakes.push(settings::mistake(
+                "--label",
+                label,
+                "NAME=VALUE, as Kubernetes takes labels",
+            )),
+        }
+    }
+    labels
+}
+
+fn is_resource_name(name: &str) -> bool {
+    let is_part = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '.';
+    !name.is_empty() && name.chars().all(is_part)
+}
+
+#[cfg(test)]
+mod tests;

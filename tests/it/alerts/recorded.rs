@@ -1,0 +1,212 @@
+//! Which recording raises which alert, which raises none that wakes anybody, and which alerts no
+//! recording can raise.
+
+/// The delay of the scenarios, in parts of the five minutes that people have.
+const AS_THE_DELAY: &str = "0.066";
+
+/// Rounds take as long in a scenario as anywhere else: what outlasts them is scaled less.
+pub(super) const AS_THE_ROUNDS: &str = "0.2";
+
+/// So short that everything that is ever so is told.
+const AT_ONCE: &str = "0.0033";
+
+/// What is done to healthy clusters every day.
+pub(super) const EVERYDAY: [&str; 14] = [
+    "rolling_upgrade",
+    "rolling_upgrade_leader_last",
+    "rolling_upgrade_patient",
+    "rollout",
+    "scale_out",
+    "cold_start",
+    "kill_back_inside",
+    "kill_back_early",
+    "kill_never",
+    "stop_follower",
+    "stop_leader",
+    "connector_changes",
+    "connector_lifecycle",
+    "coordinator_moved",
+];
+
+/// An alert, a recording that raises it, with what arguments, and whether it is over when the
+/// recording is.
+pub(super) type Raised = (&'static str, &'static str, &'static [&'static str], bool);
+
+pub(super) const RAISED: &[Raised] = &[
+    // No leader that was recorded is late with it: the margin is taken away.
+    (
+        "EvenkeelWorkLost",
+        "kill_never",
+        &["--set", "lost_margin=0s"],
+        true,
+    ),
+    (
+        "EvenkeelWorkUnscheduled",
+        "consecutive_revocations",
+        &["--time-scale", AS_THE_DELAY],
+        true,
+    ),
+    (
+        "EvenkeelWorkNeverAssigned",
+        "connector_changes-3.4.1-2.5.1",
+        &["--time-scale", AT_ONCE],
+        true,
+    ),
+    (
+        "EvenkeelMostWorkUnassigned",
+        "coordinator_away_follower",
+        &["--time-scale", AS_THE_DELAY],
+        true,
+    ),
+    (
+        "EvenkeelGroupEmpty",
+        "all_restarted",
+        &["--time-scale", AS_THE_DELAY],
+        true,
+    ),
+    (
+        "EvenkeelGroupUnseen",
+        "outage",
+        &["--time-scale", AT_ONCE],
+        true,
+    ),
+    (
+        "EvenkeelRebalanceLong",
+        "herder_blocked",
+        &["--time-scale", AS_THE_DELAY],
+        true,
+    ),
+    ("EvenkeelWorkerFlapping", "flapping_worker", &[], false),
+    (
+        "EvenkeelProtocolFallback",
+        "eager_latecomer",
+        &["--time-scale", AT_ONCE],
+        true,
+    ),
+    (
+        "EvenkeelAvailabilityBurn",
+        "flapping_worker",
+        &["--time-scale", AS_THE_DELAY],
+        true,
+    ),
+    (
+        "EvenkeelConnectorFailed",
+        "membership-4.4.0-2.5.1",
+        &["--time-scale", AS_THE_DELAY],
+        false,
+    ),
+    (
+        "EvenkeelTaskFailed",
+        "eager_latecomer",
+        &["--time-scale", AS_THE_DELAY],
+        true,
+    ),
+    (
+        "EvenkeelConnectorChurning",
+        "task_configs_changing",
+        &["--time-scale", AS_THE_DELAY],
+        false,
+    ),
+    (
+        "EvenkeelConnectorWithoutTasks",
+        "group_expired",
+        &["--time-scale", AT_ONCE],
+        true,
+    ),
+    (
+        "EvenkeelOrphanedWork",
+        "task_ignores_stop",
+        &["--time-scale", AS_THE_DELAY],
+        false,
+    ),
+    (
+        "EvenkeelStatusDisagrees",
+        "zombie_returns",
+        &["--time-scale", AT_ONCE],
+        true,
+    ),
+    (
+        "EvenkeelDuplicateWork",
+        "zombie_returns",
+        &["--set", "duplicate_for=0s"],
+        true,
+    ),
+    (
+        "EvenkeelTimeoutsInconsistent",
+        "herder_blocked",
+        &["--time-scale", AT_ONCE],
+        false,
+    ),
+    (
+        "EvenkeelAssignmentImbalanced",
+        "group_expired-3.4.1-2.5.1",
+        &["--time-scale", AT_ONCE],
+        true,
+    ),
+    (
+        "EvenkeelNoHeadroom",
+        "kill_two",
+        &["--time-scale", AT_ONCE],
+        false,
+    ),
+    (
+        "EvenkeelAgentBlind",
+        "rollout",
+        &["--time-scale", AS_THE_DELAY],
+        true,
+    ),
+    (
+        "EvenkeelGroupRecordNearLimit",
+        "rolling_upgrade",
+        &["--time-scale", AT_ONCE, "--set", "record_bytes=5000"],
+        false,
+    ),
+];
+
+/// Alerts that no recording can raise, and why.
+pub(super) const UNRECORDED: &[(&str, &str)] = &[
+    (
+        "EvenkeelRebalanceLoop",
+        "no scenario makes a leader answer with errors for minutes; the tests of patterns have such loops as data",
+    ),
+    (
+        "EvenkeelRebalanceNotConverging",
+        "released leaders converge; the tests of patterns have such loops as data",
+    ),
+    (
+        "EvenkeelRebalanceStorm",
+        "the pattern needs more than 20 generations; recordings are shorter",
+    ),
+    (
+        "EvenkeelRebalanceRateHigh",
+        "it needs more generations than any recording has",
+    ),
+    (
+        "EvenkeelLeaderFlapping",
+        "a leader that only rejoins stays the leader",
+    ),
+    (
+        "EvenkeelRestartingStuck",
+        "a restart ends within a second in every recording",
+    ),
+    (
+        "EvenkeelAgentBehind",
+        "a recording holds what was read, and nothing is behind it",
+    ),
+    (
+        "EvenkeelAgentMissing",
+        "recordings are made beside no worker",
+    ),
+    (
+        "EvenkeelReporterCount",
+        "recordings are made beside no worker",
+    ),
+    (
+        "EvenkeelCertificateExpiring",
+        "a recording has no certificates",
+    ),
+    (
+        "EvenkeelAgentCannotDecode",
+        "released Kafka writes nothing that cannot be decoded",
+    ),
+];
