@@ -1,6 +1,7 @@
 //! Traces of recorded scenarios: what holds for each of them, and what two of them look like.
 
 mod draw;
+mod sent;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
