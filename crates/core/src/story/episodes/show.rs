@@ -52,6 +52,11 @@ impl Episode {
             follows: self.follows.clone(),
             polled: PolledBounds {
                 rounds: polled.filter(PolledRound::says_something).collect(),
+                workers: self
+                    .rounds
+                    .iter()
+                    .flat_map(|round| round.polled_workers.iter().cloned())
+                    .collect(),
                 active: self.stretches.polled(at, rested),
                 watched: false,
             },
