@@ -72,7 +72,7 @@ fn a_captured_incident_is_sent_and_told() {
         .collect();
     let closed = lines.iter().filter(|line| line["line"] == "closed");
     let whole = closed
-        .filter(|line| line["episode"]["whole"] == true)
+        .filter(|line| line["episode"]["rest"] == false)
         .count();
     let sent = lines.iter().find(|line| line["line"] == "sent").unwrap();
     assert_eq!(sent["traces"], whole);

@@ -29,6 +29,7 @@ impl Episode {
             began: self.began,
             closed: closed.map(|(at, _)| at),
             whole: self.whole,
+            rest: self.rest,
             outcome: closed.map(|(_, outcome)| outcome),
             cause: self.causes.cause(),
             subject: self.causes.first().and_then(|found| found.subject.clone()),
