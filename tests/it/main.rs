@@ -17,3 +17,4 @@ mod masked;
 mod moves;
 mod polled;
 mod replays;
+mod traces;
