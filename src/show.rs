@@ -12,6 +12,7 @@ pub mod log;
 mod page;
 pub mod process;
 pub mod routes;
+pub mod traces;
 pub mod view;
 pub mod words;
 

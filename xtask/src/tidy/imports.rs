@@ -81,6 +81,7 @@ const ROOMS: &[(&[&str], &[&str])] = &[
             "src/read/mask.rs",
             "src/show/http.rs",
             "src/show/http/",
+            "src/show/traces/",
         ],
     ),
     (&["if_addrs"], &["src/commands/wiring.rs"]),

@@ -1,0 +1,3 @@
+//! Traces: each rebalance as one trace.
+
+pub mod ids;
