@@ -75,6 +75,22 @@ pub struct Histogram {
     pub count: u64,
     /// Their sum.
     pub sum: f64,
+    /// Examples of what was counted, by the place of their bucket; that after the last is
+    /// the bucket that holds everything. At most one a bucket, in their order.
+    pub exemplars: Vec<(usize, Exemplar)>,
+}
+
+/// Where to read about one of the values that a bucket counts.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Exemplar {
+    /// The trace, in hexadecimal.
+    pub trace_id: String,
+    /// The span of that trace, in hexadecimal.
+    pub span_id: String,
+    /// The value.
+    pub value: f64,
+    /// When it was counted, in milliseconds.
+    pub at_ms: i64,
 }
 
 /// The families of a view.

@@ -151,6 +151,7 @@ fn histogram(counted: &answers::Histogram) -> Value {
         buckets,
         count: counted.count,
         sum: seconds(counted.sum_ms),
+        exemplars: Vec::new(),
     })
 }
 
