@@ -9,12 +9,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use evenkeel_core::answers::{
-    Answers, AssignmentError, Cause, CauseAnswer, ConfiguredAnswer, ConnectorAnswer, Counters,
-    DeadlineAnswer, DelayReason, DepartureAnswer, DepartureHow, DownReason, DurationAnswer,
-    EpisodeAnswer, EpisodeRound, EpisodeState, EpisodesAnswer, FindingAnswer, GroupAnswer,
-    GroupState, HandoverHow, Histogram, InputAnswer, ItemAnswer, LossEnd, LostAnswer, MemberAnswer,
-    Mode, MoveNeed, Outcome, OwnWorker, Phase, PolledBounds, PollsAnswer, RecentAnswer,
-    RevocationHow, Role, RoundAnswer, RoundMember, SkewAnswer, UnassignedAnswer, UnassignedReason,
+    Answers, AssignmentError, Cause, CauseAnswer, ConfiguredAnswer, ConnectorAnswer, CostAnswer,
+    Counters, DeadlineAnswer, DelayReason, DepartureAnswer, DepartureHow, DownReason,
+    DurationAnswer, EpisodeAnswer, EpisodeRound, EpisodeState, EpisodesAnswer, FindingAnswer,
+    GroupAnswer, GroupState, HandoverHow, Histogram, InputAnswer, ItemAnswer, LeftOutAnswer,
+    LossEnd, LostAnswer, MemberAnswer, Mode, MoveNeed, Outcome, OwnWorker, Phase, PolledBounds,
+    PollsAnswer, RecentAnswer, RevocationHow, Role, RoundAnswer, RoundMember, SkewAnswer,
+    UnassignedAnswer, UnassignedReason,
 };
 use evenkeel_core::facts::ids::{Kind, Protocol};
 use evenkeel_core::facts::input::{Settings, Topic};
@@ -126,6 +127,7 @@ pub(crate) fn killed() -> EpisodeAnswer {
         evidence: "it wrote nothing, and left 3 behind as running".to_owned(),
         root: None,
         changed: None,
+        at: None,
     };
     EpisodeAnswer {
         id: Arc::from(format!("8@{}", RECORDED.0 - 30)),
@@ -145,8 +147,11 @@ pub(crate) fn killed() -> EpisodeAnswer {
         rounds: vec![EpisodeRound {
             generation: 8,
             missing_before: 0,
+            began: None,
             join_ended: Some(RECORDED.plus_ms(-30)),
             recorded: RECORDED,
+            leader: None,
+            deputy: None,
             outcome: None,
             cause: cause.cause,
             subject: cause.subject.clone(),
@@ -154,6 +159,7 @@ pub(crate) fn killed() -> EpisodeAnswer {
             stop: None,
             start: None,
             workers: Vec::new(),
+            slowest: Vec::new(),
             delay_ms: 300_000,
         }],
         departures: vec![DepartureAnswer {
@@ -169,6 +175,9 @@ pub(crate) fn killed() -> EpisodeAnswer {
             returned: None,
         }],
         contributing: vec![cause],
+        joined: Vec::new(),
+        left_out: LeftOutAnswer::default(),
+        cost: CostAnswer::default(),
         lost: LostAnswer {
             items: 3,
             open: 3,

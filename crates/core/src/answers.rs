@@ -9,6 +9,7 @@ mod disagreements;
 mod duration;
 mod episode;
 mod episode_labels;
+mod episode_rounds;
 mod group;
 mod habits;
 mod labels;
@@ -28,9 +29,12 @@ pub use counters::{Counters, Histogram};
 pub use disagreements::{Confidence, DisagreementAnswer, DisagreementType, DisagreementsAnswer};
 pub use duration::{Bound, DurationAnswer};
 pub use episode::{
-    Cause, CauseAnswer, DepartureAnswer, DepartureHow, EpisodeAnswer, EpisodeOutcome, EpisodeRound,
-    EpisodeState, EpisodesAnswer, LossEnd, LostAnswer, Phase, PolledBounds, PolledRound,
-    SkewAnswer, TasksRoot, WorkerPhases,
+    Cause, CauseAnswer, CostAnswer, DepartureAnswer, DepartureHow, EpisodeAnswer, EpisodeOutcome,
+    EpisodeState, EpisodesAnswer, JoinedAnswer, LeftOutAnswer, LossEnd, LostAnswer, SkewAnswer,
+    TasksRoot,
+};
+pub use episode_rounds::{
+    EpisodeRound, ItemPhase, Phase, PhaseWork, PolledBounds, PolledRound, WorkerPhases,
 };
 pub use group::{GroupAnswer, GroupState, MemberAnswer, OwnWorker, Role};
 pub use habits::{HabitAnswer, HabitsAnswer};
@@ -177,12 +181,12 @@ pub struct PollsAnswer {
 }
 
 /// A connector (no task) or a task.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, serde::Deserialize)]
 pub struct ItemAnswer {
     /// The connector's name.
     pub connector: Arc<str>,
     /// The task's number; absent for the connector instance.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub task: Option<i32>,
 }
 

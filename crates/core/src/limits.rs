@@ -112,6 +112,12 @@ pub const CAUSES_SHOWN_MAX: usize = 20;
 /// Rounds kept of one episode.
 pub const EPISODE_ROUNDS_SHOWN_MAX: usize = 32;
 
+/// Pieces of work shown of one round that took longest to stop, and as many to start.
+pub const EPISODE_SLOWEST_SHOWN_MAX: usize = 5;
+
+/// Members that came, kept of one episode.
+pub const EPISODE_JOINED_SHOWN_MAX: usize = 50;
+
 /// Departures kept of one episode.
 pub const EPISODE_DEPARTURES_SHOWN_MAX: usize = 50;
 

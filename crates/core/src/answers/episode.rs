@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{DurationAnswer, Outcome};
+use super::{DurationAnswer, EpisodeRound, PolledBounds};
 use crate::facts::time::EventTime;
 
 /// What a person calls a rebalance: one stretch of unrest over one or more generations (D8).
@@ -45,8 +45,17 @@ pub struct EpisodeAnswer {
     pub rounds: Vec<EpisodeRound>,
     /// Who left.
     pub departures: Vec<DepartureAnswer>,
+    /// Who came, in the order of the records that have them first.
+    #[serde(default)]
+    pub joined: Vec<JoinedAnswer>,
+    /// What the bounds on lists left out.
+    #[serde(default)]
+    pub left_out: LeftOutAnswer,
     /// Work that lost its owner in it.
     pub lost: LostAnswer,
+    /// Tasks that stood still because of it.
+    #[serde(default)]
+    pub cost: CostAnswer,
     /// The episode before, if it closed unresolved and this one goes on with it.
     pub follows: Option<Arc<str>>,
     /// What this agent's own polls add: the only part that differs between sidecars.
@@ -154,68 +163,47 @@ pub struct CauseAnswer {
     /// For `tasks_changed`: whether their number or content is another one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub changed: Option<bool>,
+    /// For changes of the config topic: when they were written, on the coordinator's clock.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub at: Option<EventTime>,
 }
 
-/// One round of an episode.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct EpisodeRound {
-    /// Its number.
-    pub generation: i32,
-    /// Numbers before it that left no record.
-    pub missing_before: u64,
-    /// When its join phase ended.
-    pub join_ended: Option<EventTime>,
-    /// When its record was written.
-    pub recorded: EventTime,
-    /// How it ended; absent until that is settled.
-    pub outcome: Option<Outcome>,
-    /// Why it came about.
-    pub cause: Cause,
-    /// About which worker or connector.
-    pub subject: Option<Arc<str>>,
-    /// From the end of its join phase to its record: the leader's turn.
-    pub sync: Option<DurationAnswer>,
-    /// The slowest worker's stops; absent where nothing stopped.
-    pub stop: Option<DurationAnswer>,
-    /// The slowest worker's starts; absent where nothing started.
-    pub start: Option<DurationAnswer>,
-    /// Stops and starts by worker.
-    pub workers: Vec<WorkerPhases>,
-    /// The scheduled delay that it carried.
-    pub delay_ms: i32,
-}
-
-/// How long one worker took in a round.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct WorkerPhases {
+/// Who came in an episode.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JoinedAnswer {
     /// The worker.
     pub worker: Arc<str>,
-    /// Its stops.
-    pub stop: Option<DurationAnswer>,
-    /// Its starts.
-    pub start: Option<DurationAnswer>,
-}
-
-/// What this agent itself saw of an episode: by its polls, and by when statuses arrived.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct PolledBounds {
-    /// The phases of its rounds, where they are known better than by the logs alone.
-    pub rounds: Vec<PolledRound>,
-    /// Active time, with the join phases that polls saw.
-    pub active: Option<DurationAnswer>,
-}
-
-/// What this agent itself saw of a round.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PolledRound {
-    /// Its number.
+    /// The first generation with it.
     pub generation: i32,
-    /// Its join phase, by polls.
-    pub join: Option<DurationAnswer>,
-    /// The slowest worker's stops.
-    pub stop: Option<DurationAnswer>,
-    /// The slowest worker's starts.
-    pub start: Option<DurationAnswer>,
+    /// When the join phase ended in which it came.
+    pub at: EventTime,
+    /// The departed worker in whose place it came.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub replaces: Option<Arc<str>>,
+    /// Whether it is the same process that was gone, back with its claim.
+    pub returned: bool,
+}
+
+/// What the bounds on an episode's lists left out.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftOutAnswer {
+    /// Rounds with a record, the oldest.
+    pub rounds: u64,
+    /// Departures, the oldest.
+    pub departures: u64,
+    /// Members that came, the oldest.
+    pub joined: u64,
+}
+
+/// Tasks that stood still because of an episode.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CostAnswer {
+    /// How often a task stopped, or lost its worker, that was to run.
+    pub stopped: u64,
+    /// Of these, so many did not run yet when the episode closed.
+    pub still: u64,
+    /// How long they stood still, all together, until it closed.
+    pub still_ms: Option<DurationAnswer>,
 }
 
 /// How a worker left: the label `how` (D6).
@@ -288,20 +276,6 @@ pub struct LostAnswer {
     pub longest: Option<DurationAnswer>,
 }
 
-/// A phase of a round: the label `phase` (D7).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Phase {
-    /// Members join.
-    Join,
-    /// The leader computes and hands out.
-    Sync,
-    /// Workers stop work.
-    Stop,
-    /// Workers start work.
-    Start,
-}
-
 /// A worker's clock against the coordinator's.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SkewAnswer {
@@ -326,14 +300,4 @@ pub struct EpisodesAnswer {
     pub departed: Vec<(Option<DepartureHow>, u64)>,
     /// Clocks of workers, where there is evidence.
     pub skews: Vec<SkewAnswer>,
-}
-
-// === impl PolledRound ===
-
-impl PolledRound {
-    /// Whether anything was seen.
-    #[must_use]
-    pub fn says_something(&self) -> bool {
-        self.join.is_some() || self.stop.is_some() || self.start.is_some()
-    }
 }

@@ -1,6 +1,6 @@
 //! Label values of what belongs to episodes.
 
-use super::episode::{Cause, DepartureHow, EpisodeOutcome, LossEnd, Phase};
+use super::{Cause, DepartureHow, EpisodeOutcome, LossEnd, Phase};
 
 impl Cause {
     /// All, in order of precedence.

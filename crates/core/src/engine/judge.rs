@@ -20,7 +20,7 @@ use crate::story::config_log::ConfigLog;
 use crate::story::departures::{Departure, Departures};
 use crate::story::disagreements::Disagreements;
 use crate::story::downtime::Downtimes;
-use crate::story::episodes::{Episodes, LostNow, PhaseSeen, Shown};
+use crate::story::episodes::{Episodes, LostNow, Members, PhaseSeen, Shown};
 use crate::story::habits::Habits;
 use crate::story::losses::{Losses, Took};
 use crate::story::needs::Needs;
@@ -183,6 +183,7 @@ impl State {
             statuses: &story.statuses,
             skews: &story.skews,
             switches: story.switches,
+            names,
         };
         let phases = story.episodes.finish_round(&show, step.join_ended);
         let opens = story.episodes.open().is_none();
@@ -193,11 +194,20 @@ impl State {
         let left: Vec<Departure> = left.cloned().collect();
         let is_round = step.now.as_deref().is_some_and(|now| now.generation > 0);
         if is_round {
+            let since = |item: &WorkItem| {
+                let (since, exact) = story.losses.since(*item)?;
+                Some((*item, since, exact))
+            };
             let lost = LostNow {
+                since: lost.iter().filter_map(since).collect(),
                 items: lost,
                 unhanded: story.losses.any_unhanded(&turn),
             };
-            let episode = story.episodes.judge(&turn, &causes, left, sign, &lost);
+            let members = Members {
+                left,
+                came: moves.joined(&turn, &story.departures),
+            };
+            let episode = story.episodes.judge(&turn, &causes, members, sign, &lost);
             story.losses.belong(&lost.items, &episode);
         }
         story.episodes.ended(&ended);

@@ -27,6 +27,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::answers::{Cause, CauseAnswer, TasksRoot};
+use crate::facts::time::EventTime;
 use crate::limits::CAUSES_SHOWN_MAX;
 use crate::story::departures::{Departures, Moves};
 use crate::story::steps::Turn;
@@ -51,6 +52,8 @@ pub struct Found {
     pub root: Option<TasksRoot>,
     /// For changed tasks: whether their number or content is another one.
     pub changed: Option<bool>,
+    /// When the config record was written, on the coordinator's clock.
+    pub at: Option<EventTime>,
 }
 
 /// Causes in order of precedence, each with a subject once.
@@ -166,6 +169,7 @@ impl Causes {
             evidence: found.evidence.clone(),
             root: found.root,
             changed: found.changed,
+            at: found.at,
         };
         self.found.iter().map(answer).collect()
     }

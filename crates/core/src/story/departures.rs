@@ -25,7 +25,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::answers::{DepartureAnswer, DepartureHow};
+use crate::answers::{DepartureAnswer, DepartureHow, JoinedAnswer};
 use crate::facts::ids::Kind;
 use crate::facts::observation::{Claim, GroupSnapshot, Member};
 use crate::facts::time::EventTime;
@@ -288,6 +288,33 @@ impl Departures {
     /// Forgets all: the log is another one.
     pub fn clear(&mut self) {
         self.open.clear();
+    }
+}
+
+// === impl Moves ===
+
+impl Moves {
+    /// Who came, as it is shown. The first record of a history does not tell who was there
+    /// already.
+    #[must_use]
+    pub fn joined(&self, turn: &Turn<'_>, departures: &Departures) -> Vec<JoinedAnswer> {
+        if turn.step.before.is_none() && turn.generation() > 1 {
+            return Vec::new();
+        }
+        let departed = |key: &u64| departures.get(*key).map(|left| Arc::clone(&left.worker));
+        let answer = |(member, arrival): &(Arc<Member>, Arrival)| JoinedAnswer {
+            worker: Arc::clone(&member.worker),
+            generation: turn.generation(),
+            at: turn.step.join_ended,
+            replaces: match arrival {
+                Arrival::Successor(key) => departed(key),
+                Arrival::New | Arrival::Returned(_) => None,
+            },
+            returned: matches!(arrival, Arrival::Returned(_)),
+        };
+        let mut joined: Vec<JoinedAnswer> = self.came.iter().map(answer).collect();
+        joined.sort_by(|left, right| left.worker.cmp(&right.worker));
+        joined
     }
 }
 

@@ -16,7 +16,9 @@
 //! 8. *group_gone*, with a record without members, or when the group is deleted.
 
 mod awaited;
+mod cost;
 mod later;
+mod measure;
 mod rounds;
 mod show;
 mod stretch;
@@ -26,8 +28,10 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::answers::{Cause, EpisodeAnswer, EpisodeOutcome, LostAnswer};
-use crate::facts::ids::WorkItem;
+use crate::answers::{
+    Cause, EpisodeAnswer, EpisodeOutcome, JoinedAnswer, LeftOutAnswer, LostAnswer,
+};
+use crate::facts::ids::{Names, WorkItem};
 use crate::facts::time::EventTime;
 use crate::limits::{EPISODES_SHOWN_MAX, UNRESOLVED_MS};
 use crate::story::causes::Causes;
@@ -37,6 +41,7 @@ use crate::story::status_log::StatusLog;
 use crate::story::steps::Turn;
 use crate::story::switches::{StoryRule, Switches};
 use awaited::Awaited;
+use cost::Cost;
 pub use rounds::{PhaseSeen, RoundEntry};
 use stretch::Stretches;
 
@@ -59,7 +64,10 @@ pub struct Episode {
     last: i32,
     rounds: VecDeque<RoundEntry>,
     departures: Vec<Departure>,
+    joined: Vec<JoinedAnswer>,
+    left_out: LeftOutAnswer,
     lost: LostAnswer,
+    cost: Cost,
     stretches: Stretches,
     awaited: Awaited,
     follow_up: bool,
@@ -78,8 +86,19 @@ pub struct Episode {
 pub struct LostNow {
     /// What was lost in it.
     pub items: Vec<WorkItem>,
+    /// Since when, and whether that is when it stopped.
+    pub since: Vec<(WorkItem, EventTime, bool)>,
     /// Whether some of all lost work is handed to nobody.
     pub unhanded: bool,
+}
+
+/// Members that a step has no more, and those that it has first.
+#[derive(Debug)]
+pub struct Members {
+    /// Who left.
+    pub left: Vec<Departure>,
+    /// Who came.
+    pub came: Vec<JoinedAnswer>,
 }
 
 /// The first sign of a round in the logs, and when polls saw it begin.
@@ -113,7 +132,7 @@ impl Episodes {
         &mut self,
         turn: &Turn<'_>,
         causes: &Causes,
-        left: Vec<Departure>,
+        members: Members,
         sign: Sign,
         lost: &LostNow,
     ) -> Arc<str> {
@@ -126,8 +145,9 @@ impl Episodes {
             .open
             .get_or_insert_with(|| Episode::begin(turn, sign, follows));
         episode.take(turn, causes, sign, lost);
-        episode.departures.extend(left);
-        episode.bound_departures();
+        episode.departures.extend(members.left);
+        episode.joined.extend(members.came);
+        episode.bound_members();
         Arc::clone(&episode.id)
     }
 
@@ -155,7 +175,7 @@ impl Episodes {
         show: &Shown<'_>,
     ) -> Option<Closed> {
         let mut episode = self.open.take()?;
-        let phases = episode.finish_round(show.statuses, show.skews, show.switches, at);
+        let phases = episode.finish_round(show, at);
         let answer = Arc::new(episode.answer(Some((at, outcome)), None));
         self.closed.push_back(Arc::clone(&answer));
         if self.closed.len() > EPISODES_SHOWN_MAX {
@@ -175,9 +195,16 @@ impl Episodes {
     /// join phase ended at this instant.
     pub fn finish_round(&mut self, show: &Shown<'_>, until: EventTime) -> Vec<PhaseSeen> {
         match &mut self.open {
-            Some(episode) => episode.finish_round(show.statuses, show.skews, show.switches, until),
+            Some(episode) => episode.finish_round(show, until),
             None => Vec::new(),
         }
+    }
+
+    /// The episode that closed last did so while the agent watched: gives it as it is shown.
+    pub fn watched(&mut self) -> Option<Arc<EpisodeAnswer>> {
+        let newest = self.closed.back_mut()?;
+        Arc::make_mut(newest).polled.watched = true;
+        Some(Arc::clone(newest))
     }
 
     /// The episode that is open.
@@ -213,6 +240,8 @@ pub struct Shown<'a> {
     pub skews: &'a Skews,
     /// Which rules are on.
     pub switches: Switches,
+    /// Names of connectors.
+    pub names: &'a Names,
 }
 
 // === impl Episode ===
@@ -230,7 +259,10 @@ impl Episode {
             last: generation,
             rounds: VecDeque::new(),
             departures: Vec::new(),
+            joined: Vec::new(),
+            left_out: LeftOutAnswer::default(),
             lost: LostAnswer::default(),
+            cost: Cost::default(),
             stretches: Stretches::default(),
             awaited: Awaited::default(),
             follow_up: false,
@@ -261,6 +293,8 @@ impl Episode {
         self.deadline =
             (delay_ms > 0 && on(2)).then(|| turn.step.recorded.plus_ms(i64::from(delay_ms)));
         self.lost.begin(lost.items.len());
+        self.cost.take(turn);
+        self.cost.lost(&lost.since);
         self.unhanded = on(9) && delay_ms <= 0 && lost.unhanded;
         self.awaited.take(turn);
         self.rounds.push_back(RoundEntry::new(turn, causes, sign));

@@ -231,6 +231,12 @@ impl Losses {
         self.open.keys().any(|item| !told(*item))
     }
 
+    /// Since when a piece of work is lost, and whether that is when it stopped.
+    #[must_use]
+    pub fn since(&self, item: WorkItem) -> Option<(EventTime, bool)> {
+        self.open.get(&item).map(|loss| (loss.since, loss.exact))
+    }
+
     /// Whether work of a member is lost.
     #[must_use]
     pub fn is_lost_of(&self, member: &str) -> bool {

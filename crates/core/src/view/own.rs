@@ -51,23 +51,21 @@ fn address(text: &str) -> Option<IpAddr> {
 /// talking to each other.
 #[must_use]
 pub fn role(group: &GroupSnapshot, own: &Member) -> Role {
-    let Some(leader) = group.leader_member() else {
-        return Role::Member;
-    };
-    if leader.id == own.id {
-        return Role::Leader;
+    match group.leader_member() {
+        Some(leader) if leader.id == own.id => Role::Leader,
+        Some(_) if deputy(group).is_some_and(|deputy| deputy.id == own.id) => Role::Deputy,
+        Some(_) | None => Role::Member,
     }
+}
+
+/// The next member after the leader by worker id; the leader itself where it is alone.
+#[must_use]
+pub fn deputy(group: &GroupSnapshot) -> Option<&Arc<Member>> {
+    let leader = group.leader_member()?;
     let mut by_worker: Vec<&Arc<Member>> = group.members.iter().collect();
     by_worker.sort_by(|left, right| (&left.worker, &left.id).cmp(&(&right.worker, &right.id)));
-    let after_leader = by_worker
-        .iter()
-        .position(|member| member.id == leader.id)
-        .and_then(|place| by_worker.get((place + 1) % by_worker.len()));
-    if after_leader.is_some_and(|deputy| deputy.id == own.id) {
-        Role::Deputy
-    } else {
-        Role::Member
-    }
+    let place = by_worker.iter().position(|member| member.id == leader.id)?;
+    by_worker.get((place + 1) % by_worker.len()).copied()
 }
 
 #[cfg(test)]

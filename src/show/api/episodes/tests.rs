@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use evenkeel_core::answers::{
-    Answers, Cause, CauseAnswer, DepartureAnswer, DepartureHow, DurationAnswer, EpisodeAnswer,
-    EpisodeOutcome, EpisodeState, EpisodesAnswer, LostAnswer, PolledBounds,
+    Answers, Cause, CauseAnswer, CostAnswer, DepartureAnswer, DepartureHow, DurationAnswer,
+    EpisodeAnswer, EpisodeOutcome, EpisodeState, EpisodesAnswer, LeftOutAnswer, LostAnswer,
+    PolledBounds,
 };
 use evenkeel_core::facts::time::EventTime;
 use serde_json::Value;
@@ -31,6 +32,7 @@ fn episode(generation: i32, ago_s: i64, cause: Cause, subject: &str) -> EpisodeA
             evidence: "it wrote nothing".to_owned(),
             root: None,
             changed: None,
+            at: None,
         }],
         causes_left_out: 0,
         generations: 2,
@@ -51,6 +53,9 @@ fn episode(generation: i32, ago_s: i64, cause: Cause, subject: &str) -> EpisodeA
             successor: Some((Arc::from("worker-e:8083"), generation + 1)),
             returned: None,
         })),
+        joined: Vec::new(),
+        left_out: LeftOutAnswer::default(),
+        cost: CostAnswer::default(),
         lost: LostAnswer::default(),
         follows: None,
         polled: PolledBounds::default(),

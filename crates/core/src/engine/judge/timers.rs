@@ -58,8 +58,9 @@ impl State {
             statuses: &story.statuses,
             skews: &story.skews,
             switches: story.switches,
+            names: &self.names,
         };
-        let Some(closed) = close(&mut story.episodes, &show) else {
+        let Some(mut closed) = close(&mut story.episodes, &show) else {
             return;
         };
         // Nothing more of it is to come.
@@ -78,6 +79,7 @@ impl State {
         self.count_phases(&closed.phases);
         if self.is_watched(closed.answer.closed) {
             self.count_episode(&closed.answer);
+            closed.answer = self.story.episodes.watched().unwrap_or(closed.answer);
         }
         self.changes.push(Change::Closed(closed.answer));
     }

@@ -234,8 +234,13 @@ fn rules_13_to_15_config(turn: &Turn<'_>) -> Vec<Found> {
             }
         };
         if turn.on(StoryRule::Cause(one.0)) {
+            let writer = turn.step.before.as_deref();
+            let writer = writer.and_then(GroupSnapshot::leader_member);
+            let writer = writer.map_or("", |leader| &*leader.worker);
+            let dated = change.recorded.map(|at| turn.placed(writer, at));
             found.push(Found {
                 offset: Some(at),
+                at: dated,
                 ..one.1
             });
         }
@@ -322,6 +327,7 @@ impl Turn<'_> {
             departure: None,
             root: None::<TasksRoot>,
             changed: None,
+            at: None,
         }
     }
 }

@@ -8,25 +8,27 @@
 //!
 //! A worker that did not say all of it leaves the phase unmeasured.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::awaited::to_start;
-use super::{Episode, Sign};
+use super::cost::Cost;
+use super::measure::{self, ByWorker, Done, Measure, Told};
+use super::{Episode, Shown, Sign};
 use crate::answers::{
-    Bound, DurationAnswer, LossEnd, LostAnswer, Outcome, Phase, PolledRound, WorkerPhases,
+    Bound, DurationAnswer, ItemPhase, LossEnd, LostAnswer, Outcome, Phase, PolledRound,
+    WorkerPhases,
 };
-use crate::facts::ids::{CONNECTOR_TASK, Protocol, WorkItem};
-use crate::facts::sets;
+use crate::facts::ids::WorkItem;
 use crate::facts::time::EventTime;
-use crate::limits::{EPISODE_DEPARTURES_SHOWN_MAX, EPISODE_ROUNDS_SHOWN_MAX};
-use crate::story::causes::{Causes, recommitted};
-use crate::story::skew::{Skew, Skews};
-use crate::story::status_log::{Life, StatusLog};
+use crate::limits::{
+    EPISODE_DEPARTURES_SHOWN_MAX, EPISODE_JOINED_SHOWN_MAX, EPISODE_ROUNDS_SHOWN_MAX,
+};
+use crate::story::causes::Causes;
+use crate::story::status_log::Life;
 use crate::story::steps::Turn;
-use crate::story::switches::{StoryRule, Switches};
+use crate::story::switches::StoryRule;
+use crate::view::own;
 
 /// One round of an episode.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -48,28 +50,14 @@ pub struct RoundEntry {
     pub(super) workers: Vec<WorkerPhases>,
     pub(super) stop: Option<DurationAnswer>,
     pub(super) start: Option<DurationAnswer>,
+    pub(super) slowest: Vec<ItemPhase>,
+    /// By when it had begun, where something in the logs dates that.
+    pub(super) began: Option<EventTime>,
+    pub(super) leader: Option<Arc<str>>,
+    pub(super) deputy: Option<Arc<str>>,
     /// What is to be measured once it has happened.
     measure: Option<Measure>,
     live: bool,
-}
-
-/// What the phases of a round are measured from.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-struct Measure {
-    /// The generation that stops carry: the one before.
-    stops_carry: i32,
-    /// When this life of the group began, and its number.
-    life: (EventTime, u32),
-    stops: Vec<Told>,
-    starts: Vec<Told>,
-}
-
-/// What one worker stops, or starts, and from when on.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-struct Told {
-    worker: Arc<str>,
-    items: Vec<WorkItem>,
-    from: EventTime,
 }
 
 /// One phase of a round that is over.
@@ -121,22 +109,26 @@ impl RoundEntry {
             workers: Vec::new(),
             stop: None,
             start: None,
+            slowest: Vec::new(),
+            began: sign.dated.then_some(sign.at),
+            leader: now.and_then(|now| Some(Arc::clone(&now.leader_member()?.worker))),
+            deputy: now.and_then(|now| Some(Arc::clone(&own::deputy(now)?.worker))),
             measure: Measure::of(turn, sign),
             live: step.live,
         }
     }
 
-    fn finish(
-        &mut self,
-        statuses: &StatusLog,
-        skews: &Skews,
-        switches: Switches,
-        until: EventTime,
-    ) -> Vec<PhaseSeen> {
+    fn finish(&mut self, show: &Shown<'_>, cost: &mut Cost, until: EventTime) -> Vec<PhaseSeen> {
         // A round without members has nobody who joins, computes, stops or starts.
         let Some(measure) = self.measure.take() else {
             return Vec::new();
         };
+        let Shown {
+            statuses,
+            skews,
+            switches,
+            names,
+        } = *show;
         let on = |phase| switches.on(StoryRule::Phase(phase));
         let (began, incarnation) = measure.life;
         let life = Life {
@@ -155,20 +147,24 @@ impl RoundEntry {
             let written = statuses.started(item, &told.worker, number..=number, &life);
             written?.recorded.filter(|at| in_time(at, told))
         };
-        let stops = |skew: &dyn Fn(&str) -> Skew| {
-            ByWorker::of(measure.stops.iter().filter(|_| on(3)), stopped, skew)
-        };
-        let starts = |skew: &dyn Fn(&str) -> Skew| {
-            ByWorker::of(measure.starts.iter().filter(|_| on(4)), started, skew)
-        };
+        let stops = Done::all(measure.stops.iter().filter(|_| on(3)), stopped);
+        let starts = Done::all(measure.starts.iter().filter(|_| on(4)), started);
         let by_logs = |worker: &str| skews.of(worker);
-        let (by_log_stops, by_log_starts) = (stops(&by_logs), starts(&by_logs));
+        let (by_log_stops, by_log_starts) = (
+            ByWorker::of(&stops, &by_logs),
+            ByWorker::of(&starts, &by_logs),
+        );
         self.stop = by_log_stops.slowest();
         self.start = by_log_starts.slowest();
-        self.workers = by_log_stops.beside(&by_log_starts);
+        self.workers = by_log_stops.beside(&by_log_starts, &stops, &starts, skews);
+        self.slowest = measure::slowest(&stops, Phase::Stop, skews, names);
+        let slow_starts = measure::slowest(&starts, Phase::Start, skews, names);
+        self.slowest.extend(slow_starts);
+        cost.stopped(&stops, skews, until);
+        cost.started(&starts, skews, until);
         let seen_here = |worker: &str| skews.seen(worker);
-        self.polled.stop = stops(&seen_here).slowest();
-        self.polled.start = starts(&seen_here).slowest();
+        self.polled.stop = ByWorker::of(&stops, &seen_here).slowest();
+        self.polled.start = ByWorker::of(&starts, &seen_here).slowest();
         let seen = |phase, lasted, ended| PhaseSeen {
             phase,
             lasted,
@@ -195,132 +191,6 @@ impl RoundEntry {
             phases.push(seen(Phase::Start, start, ended(&measure.starts, start)));
         }
         phases
-    }
-}
-
-/// How long each worker took for one phase; absent where it did not say all of it.
-struct ByWorker(BTreeMap<Arc<str>, Option<DurationAnswer>>);
-
-// === impl ByWorker ===
-
-impl ByWorker {
-    fn of<'a>(
-        all: impl Iterator<Item = &'a Told>,
-        at: impl Fn(WorkItem, &Told) -> Option<EventTime>,
-        skew: &dyn Fn(&str) -> Skew,
-    ) -> Self {
-        let lasted = |told: &Told| {
-            let instants: Option<Vec<EventTime>> =
-                told.items.iter().map(|item| at(*item, told)).collect();
-            measured(instants?.into_iter().max()?, told, skew(&told.worker))
-        };
-        let mut workers: BTreeMap<Arc<str>, Option<DurationAnswer>> = BTreeMap::new();
-        for told in all {
-            let lasted = lasted(told);
-            // A worker that stops before it joins and after it takes as long as the longer.
-            workers
-                .entry(Arc::clone(&told.worker))
-                .and_modify(|known| {
-                    *known = known
-                        .zip(lasted)
-                        .map(|(one, other)| if other.ms > one.ms { other } else { one });
-                })
-                .or_insert(lasted);
-        }
-        Self(workers)
-    }
-
-    /// The slowest of them, if all said all of it.
-    fn slowest(&self) -> Option<DurationAnswer> {
-        let all: Option<Vec<DurationAnswer>> = self.0.values().copied().collect();
-        all?.into_iter().max_by_key(|lasted| lasted.ms)
-    }
-
-    fn beside(&self, starts: &Self) -> Vec<WorkerPhases> {
-        let mut workers: Vec<&Arc<str>> = self.0.keys().chain(starts.0.keys()).collect();
-        workers.sort_unstable();
-        workers.dedup();
-        let of = |worker: &Arc<str>| WorkerPhases {
-            worker: Arc::clone(worker),
-            stop: self.0.get(worker).copied().flatten(),
-            start: starts.0.get(worker).copied().flatten(),
-        };
-        workers.into_iter().map(of).collect()
-    }
-}
-
-/// From an instant of the coordinator's clock to one of the worker's.
-fn measured(last: EventTime, told: &Told, skew: Skew) -> Option<DurationAnswer> {
-    let raw_ms = last.since_ms(told.from);
-    let (least, most) = skew.widen(raw_ms);
-    // Without a bound from above, a clock far behind would hide any length.
-    let most = most?;
-    Some(DurationAnswer::within(
-        raw_ms.saturating_sub(skew.ms()),
-        least,
-        most,
-    ))
-}
-
-// === impl Measure ===
-
-impl Measure {
-    fn of(turn: &Turn<'_>, sign: Sign) -> Option<Self> {
-        let now = turn.step.now.as_deref()?;
-        if now.members.is_empty() {
-            return None;
-        }
-        let before = turn.step.before.as_deref();
-        let eager = |record: Option<&crate::facts::observation::GroupSnapshot>| {
-            record.is_some_and(|record| record.protocol == Some(Protocol::Eager))
-        };
-        let recommitted = recommitted(turn);
-        let told = |worker: &Arc<str>, items: Vec<WorkItem>, from| Told {
-            worker: Arc::clone(worker),
-            items,
-            from,
-        };
-        let apart = |worker: &Arc<str>| !now.shares_worker(worker);
-        let mut stops: Vec<Told> = Vec::new();
-        for (place, old) in turn.before().iter().enumerate() {
-            // Who left stops for itself; its departure tells.
-            let Some(new) = turn.present(&old.id).filter(|new| apart(&new.worker)) else {
-                continue;
-            };
-            if !eager(before) && new.revoked.is_empty() && recommitted.is_empty() {
-                continue;
-            }
-            let held = turn.held(place, old);
-            if eager(before) {
-                stops.push(told(&old.worker, held, sign.at));
-                continue;
-            }
-            // Tasks written anew stop before the join, whatever is revoked after it.
-            let is_anew = |item: &&WorkItem| {
-                item.task != CONNECTOR_TASK && recommitted.binary_search(&item.connector).is_ok()
-            };
-            let (anew, others): (Vec<&WorkItem>, Vec<&WorkItem>) =
-                held.iter().partition(|item| is_anew(item));
-            let anew: Vec<WorkItem> = anew.into_iter().copied().collect();
-            let revoked = others.into_iter().copied();
-            let revoked = revoked.filter(|item| sets::contains(&new.revoked, *item));
-            stops.push(told(&new.worker, revoked.collect(), now.recorded));
-            stops.push(told(&old.worker, anew, sign.at));
-        }
-        let all = now.members.iter().filter(|member| apart(&member.worker));
-        let starts = all.map(|member| {
-            let items = to_start(member, &recommitted);
-            told(&member.worker, items, now.recorded)
-        });
-        let mut starts: Vec<Told> = starts.collect();
-        stops.retain(|told| !told.items.is_empty());
-        starts.retain(|told| !told.items.is_empty());
-        Some(Self {
-            stops_carry: before.map_or(0, |before| before.generation),
-            life: (turn.step.began, turn.step.incarnation),
-            stops,
-            starts,
-        })
     }
 }
 
@@ -365,15 +235,9 @@ impl LostAnswer {
 impl Episode {
     /// Measures the phases of the newest round by what was written until then: something
     /// followed it, or all is done.
-    pub(super) fn finish_round(
-        &mut self,
-        statuses: &StatusLog,
-        skews: &Skews,
-        switches: Switches,
-        until: EventTime,
-    ) -> Vec<PhaseSeen> {
+    pub(super) fn finish_round(&mut self, show: &Shown<'_>, until: EventTime) -> Vec<PhaseSeen> {
         match self.rounds.back_mut() {
-            Some(newest) => newest.finish(statuses, skews, switches, until),
+            Some(newest) => newest.finish(show, &mut self.cost, until),
             None => Vec::new(),
         }
     }
@@ -381,14 +245,24 @@ impl Episode {
     pub(super) fn bound_rounds(&mut self) {
         while self.rounds.len() > EPISODE_ROUNDS_SHOWN_MAX {
             self.rounds.pop_front();
+            self.left_out.rounds = self.left_out.rounds.saturating_add(1);
         }
     }
 
-    pub(super) fn bound_departures(&mut self) {
-        let over = self
-            .departures
-            .len()
-            .saturating_sub(EPISODE_DEPARTURES_SHOWN_MAX);
-        self.departures.drain(..over);
+    pub(super) fn bound_members(&mut self) {
+        let left_out = &mut self.left_out;
+        let bound = |length: usize, most: usize, left_out: &mut u64| {
+            let over = length.saturating_sub(most);
+            let count = u64::try_from(over).unwrap_or(u64::MAX);
+            *left_out = left_out.saturating_add(count);
+            ..over
+        };
+        let departures = self.departures.len();
+        let most = EPISODE_DEPARTURES_SHOWN_MAX;
+        let over = bound(departures, most, &mut left_out.departures);
+        self.departures.drain(over);
+        let most = EPISODE_JOINED_SHOWN_MAX;
+        let over = bound(self.joined.len(), most, &mut left_out.joined);
+        self.joined.drain(over);
     }
 }

@@ -45,11 +45,15 @@ impl Episode {
                 .iter()
                 .map(|departed| departed.answer())
                 .collect(),
+            joined: self.joined.clone(),
+            left_out: self.left_out,
             lost: self.lost.clone(),
+            cost: self.cost.answer(at),
             follows: self.follows.clone(),
             polled: PolledBounds {
                 rounds: polled.filter(PolledRound::says_something).collect(),
                 active: self.stretches.polled(at, rested),
+                watched: false,
             },
         }
     }
@@ -68,8 +72,11 @@ impl RoundEntry {
         EpisodeRound {
             generation: self.generation,
             missing_before: self.missing_before,
+            began: self.began,
             join_ended: self.join_ended,
             recorded: self.recorded,
+            leader: self.leader.clone(),
+            deputy: self.deputy.clone(),
             outcome: self.outcome,
             cause: self.causes.cause(),
             subject: self.causes.first().and_then(|found| found.subject.clone()),
@@ -77,6 +84,7 @@ impl RoundEntry {
             stop: self.stop,
             start: self.start,
             workers: self.workers.clone(),
+            slowest: self.slowest.clone(),
             delay_ms: self.delay_ms,
         }
     }
