@@ -20,8 +20,11 @@ pub(crate) fn root() -> anyhow::Result<PathBuf> {
     Ok(caches.join("evenkeel"))
 }
 
-/// Where ports are reserved, for all clusters and programs of this user.
-pub(crate) fn port_locks() -> anyhow::Result<PathBuf> {
+/// The folder in which ports are reserved, for all clusters and programs of this user.
+///
+/// # Errors
+/// When there is no home folder.
+pub fn port_locks() -> anyhow::Result<PathBuf> {
     Ok(root()?.join("ports"))
 }
 

@@ -3,6 +3,7 @@
 
 mod otlp;
 mod program;
+mod tree;
 
 use std::fs;
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
@@ -14,6 +15,7 @@ use anyhow::{Context, bail};
 use serde_json::{Value, json};
 
 pub use otlp::{Attributes, Link, Span, SpanEvent};
+pub use tree::Trace;
 
 use crate::cache;
 use crate::folder::Folder;

@@ -42,9 +42,10 @@ mod worker;
 
 pub use admin::{TopicSpec, TopicVerb};
 pub use broker::Broker;
+pub use cache::port_locks;
 pub use clock::now_ms;
 pub use cluster::Cluster;
-pub use collector::{Attributes, Collector, Link, Span, SpanEvent};
+pub use collector::{Attributes, Collector, Link, Span, SpanEvent, Trace};
 pub use console::{consume, consume_as};
 pub use group::Group;
 pub use jars::{Artifact, JarCache};
