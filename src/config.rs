@@ -2,6 +2,7 @@
 //! later ones first, make a [`Tree`]; `validate` makes a [`Config`] of it, or says
 //! everything that is wrong at once.
 
+pub mod authorities;
 mod check;
 mod connection;
 pub mod deploy;
@@ -20,6 +21,7 @@ mod reference;
 mod refused;
 mod secret;
 mod state;
+mod traces;
 mod tree;
 mod typed;
 mod validate;
@@ -35,12 +37,13 @@ pub use properties::{Judge, Properties, is_open};
 pub use reference::{markdown, sample};
 pub use refused::refused;
 pub use secret::Secret;
+pub use traces::{VARIABLES as OTEL_VARIABLES, for_url as traces_for_url};
 pub use tree::{
     GROUPS_MAX, GroupSeries, LogFormat, LogLevel, Probes, Readiness, SERIES_MAX_DEFAULT,
-    SUBJECTS_MAX_DEFAULT, Tree,
+    SUBJECTS_MAX_DEFAULT, TraceCompression, TraceCopies, TraceProtocol, Tree,
 };
 pub use typed::{
     Config, ConnectionConfig, GroupConfig, HttpConfig, KafkaConfig, LogConfig, MetricsConfig,
-    PrivacyConfig, StateConfig,
+    PrivacyConfig, StateConfig, TraceEndpoint, TracesConfig,
 };
 pub use validate::validate;

@@ -68,6 +68,10 @@ fn run(command: Command) -> Exit {
         Command::Replay(args) => match commands::replay::run(&args, io::stdout().lock()) {
             Ok(()) => Exit::Ok,
             Err(ReplayError::Output(error)) => Exit::of_output(&error),
+            Err(ReplayError::Receiver(mistakes)) => {
+                eprintln!("{mistakes}");
+                Exit::Config
+            }
             Err(error) => Exit::of_error(&error),
         },
         Command::Check(args) => ended(commands::check::run(&args, &mut io::stdout().lock())),

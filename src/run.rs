@@ -5,6 +5,7 @@ pub mod checkpoint;
 pub mod clock;
 pub mod connections;
 pub mod expiry;
+mod exporter;
 pub mod files;
 pub mod group;
 pub mod reloads;

@@ -200,6 +200,7 @@ fn plan(script: &Script, broker: SocketAddr) -> Plan {
     let bootstrap = ("bootstrap.servers".to_owned(), Hidden(broker.to_string()));
     let settings = script.settings();
     Plan {
+        traces: None,
         groups: vec![ReadSettings {
             connection: Connection {
                 properties: [bootstrap].into(),

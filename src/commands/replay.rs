@@ -11,7 +11,11 @@ use evenkeel_core::facts::input::Topic;
 use serde::Serialize;
 use thiserror::Error;
 
+use crate::commands::{start, wiring};
+use crate::config::{Mistakes, traces_for_url};
 use crate::read::capture::{CaptureError, CaptureReader, Header, Skipped};
+use crate::show::traces::wire::{Client, SendError};
+use crate::show::traces::{Scene, Trace, sender, trace};
 
 /// Why a replay failed.
 #[derive(Debug, Error)]
@@ -27,6 +31,23 @@ pub enum ReplayError {
     /// The result could not be written.
     #[error("result not written")]
     Output(#[from] io::Error),
+    /// Where traces are to go makes no sense.
+    #[error("{0}")]
+    Receiver(#[from] Mistakes),
+    /// The capture holds no name for its cluster, from which ids of traces are made.
+    #[error("{path}: no cluster id is captured, so its rebalances have no trace ids")]
+    NoCluster {
+        /// Which file.
+        path: String,
+    },
+    /// Traces did not arrive.
+    #[error("traces not sent to {receiver}")]
+    Sent {
+        /// Where to.
+        receiver: String,
+        /// Why.
+        source: SendError,
+    },
 }
 
 /// One line of the output.
@@ -64,6 +85,15 @@ enum Line<'a> {
         at_ms: i64,
         episode: &'a EpisodeAnswer,
     },
+    /// What was sent as traces, where that was asked for.
+    Sent {
+        receiver: &'a str,
+        traces: usize,
+        spans: usize,
+        rejected: u64,
+        /// Rebalances that closed and have no trace: their first record is not in the capture.
+        without_trace: usize,
+    },
     /// What a later release wrote and this one does not know; absent where nothing is.
     Skipped { kinds: u64, fields: u64 },
     /// The episodes, as they are known in the end.
@@ -83,6 +113,10 @@ pub struct ReplayArgs {
     /// nothing is unread is settled
     #[arg(long)]
     settle: bool,
+    /// Send the rebalances that are over as traces to this receiver of OTLP, as
+    /// http://HOST:PORT; protocol, headers and TLS by OTEL_EXPORTER_OTLP_* variables
+    #[arg(long, value_name = "URL")]
+    otlp: Option<String>,
 }
 
 /// `evenkeel replay`.
@@ -90,7 +124,81 @@ pub struct ReplayArgs {
 /// # Errors
 /// As [`replay`].
 pub fn run(args: &ReplayArgs, out: impl Write) -> Result<(), ReplayError> {
-    replay(&args.file, args.settle, out)
+    let Some(url) = &args.otlp else {
+        return replay(&args.file, args.settle, out);
+    };
+    let config = traces_for_url(url, &|name| std::env::var(name).ok())?;
+    let client = wiring::client(config)?;
+    let mut sending = Sending::default();
+    let mut out = BufWriter::new(out);
+    let replayed = derive(&args.file, args.settle, &mut out, |engine, change| {
+        sending.take(engine, change);
+    });
+    // Of a capture that is cut, what came before is sent all the same.
+    if matches!(replayed, Err(ReplayError::Output(_))) {
+        return replayed;
+    }
+    sending.send(&args.file, &client, &mut out)?;
+    replayed
+}
+
+/// The traces of a capture.
+#[derive(Debug, Default)]
+struct Sending {
+    traces: Vec<Trace>,
+    without_trace: usize,
+    no_cluster: bool,
+}
+
+// === impl Sending ===
+
+impl Sending {
+    fn take(&mut self, engine: &Engine, change: &Change) {
+        let Change::Closed(episode) = change else {
+            return;
+        };
+        let answers = engine.answers();
+        match trace(episode, &Scene::of(&answers)) {
+            Some(trace) => self.traces.push(trace),
+            None => {
+                self.without_trace += 1;
+                self.no_cluster |= answers.settings.cluster_id.is_none();
+            }
+        }
+    }
+
+    fn send(self, path: &Path, client: &Client, mut out: impl Write) -> Result<(), ReplayError> {
+        if self.no_cluster {
+            let path = path.display().to_string();
+            return Err(ReplayError::NoCluster { path });
+        }
+        let receiver = client.to_string();
+        let traces = self.traces.len();
+        let spans = self.traces.iter().map(|trace| trace.spans.len()).sum();
+        let sent = start::on_this_thread(sender::send_all(client, self.traces))?;
+        let taken = sent.map_err(|source| ReplayError::Sent {
+            receiver: receiver.clone(),
+            source,
+        })?;
+        line(
+            &mut out,
+            &Line::Sent {
+                receiver: &receiver,
+                traces,
+                spans,
+                rejected: taken.rejected,
+                without_trace: self.without_trace,
+            },
+        )?;
+        out.flush()?;
+        eprintln!("{spans} spans of {traces} rebalances sent to {receiver}");
+        if taken.rejected > 0 {
+            let source =
+                SendError::Refused(format!("{} spans refused: {}", taken.rejected, taken.why));
+            return Err(ReplayError::Sent { receiver, source });
+        }
+        Ok(())
+    }
 }
 
 /// Replays the capture at `path` to `out`; `settle` takes its end for that of the topics.
@@ -99,7 +207,16 @@ pub fn run(args: &ReplayArgs, out: impl Write) -> Result<(), ReplayError> {
 /// The capture is none, or is cut: what came before the cut is printed all the same,
 /// the final answers included.
 pub fn replay(path: &Path, settle: bool, out: impl Write) -> Result<(), ReplayError> {
-    let mut out = BufWriter::new(out);
+    derive(path, settle, BufWriter::new(out), |_, _| {})
+}
+
+/// As [`replay`]; `told` is told each change, too.
+fn derive(
+    path: &Path,
+    settle: bool,
+    mut out: impl Write,
+    mut told: impl FnMut(&Engine, &Change),
+) -> Result<(), ReplayError> {
     let failed = |source| ReplayError::Capture {
         path: path.display().to_string(),
         source,
@@ -119,6 +236,7 @@ pub fn replay(path: &Path, settle: bool, out: impl Write) -> Result<(), ReplayEr
             Ok(input) => {
                 for change in engine.apply(&input) {
                     line(&mut out, &Line::of(input.at.0, &engine, &change))?;
+                    told(&engine, &change);
                 }
             }
             Err(error) => {
@@ -141,6 +259,7 @@ pub fn replay(path: &Path, settle: bool, out: impl Write) -> Result<(), ReplayEr
     for input in ends {
         for change in engine.apply(&input) {
             line(&mut out, &Line::of(input.at.0, &engine, &change))?;
+            told(&engine, &change);
         }
     }
     let Skipped { kinds, fields } = reader.skipped();

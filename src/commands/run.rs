@@ -114,6 +114,10 @@ fn plan(config: &Config, flags: &ConfigFlags) -> Result<Plan, Exit> {
         eprintln!("{mistakes}");
         Exit::Config
     })?;
+    let traces = wiring::traces(config).map_err(|mistakes| {
+        eprintln!("{mistakes}");
+        Exit::Config
+    })?;
     let principals = settings.principals.clone();
     let look = Look::new(wiring::load_again(flags), settings);
     Ok(Plan {
@@ -133,6 +137,7 @@ fn plan(config: &Config, flags: &ConfigFlags) -> Result<Plan, Exit> {
         },
         http: HttpLimits::default(),
         web,
+        traces,
     })
 }
 

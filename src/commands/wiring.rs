@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use crate::config::{
-    self, Config, ConfigFlags, ConnectionConfig, GroupConfig, HttpConfig, Loaded, Mistakes, Secret,
-    load,
+    self, Config, ConfigFlags, ConnectionConfig, GroupConfig, HttpConfig, Loaded, Mistake,
+    Mistakes, Secret, TraceCopies, TracesConfig, load,
 };
 use crate::read::connection::{Connection, Hidden, Properties};
 use crate::read::coordinator::{self, Unfit};
@@ -15,6 +15,7 @@ use crate::read::mask::NameMask;
 use crate::run::connections::{Load, Settings};
 use crate::run::web::Web;
 use crate::run::{clock, expiry};
+use crate::show::traces::wire::Client;
 use crate::show::view::CertificateUse;
 
 /// Loads the configuration for a command.
@@ -139,6 +140,34 @@ pub fn state_folder(config: &Config) -> Result<Option<PathBuf>, Mistakes> {
 pub fn web(config: &HttpConfig) -> Result<Option<Web>, Mistakes> {
     let path = config.web_config_file.as_deref();
     path.map(|path| Web::load(path, config.probes)).transpose()
+}
+
+/// Who sends traces, and which of them, where they go anywhere.
+///
+/// # Errors
+/// A file that is named for TLS will not do.
+pub fn traces(config: &Config) -> Result<Option<(Client, TraceCopies)>, Mistakes> {
+    let Some(config) = &config.traces else {
+        return Ok(None);
+    };
+    let copies = config.copies;
+    client(config.clone()).map(|client| Some((client, copies)))
+}
+
+/// A client for a receiver of traces.
+///
+/// # Errors
+/// As [`traces`].
+pub fn client(config: TracesConfig) -> Result<Client, Mistakes> {
+    Client::new(config).map_err(|unfit| {
+        Mistakes(vec![Mistake {
+            path: format!("traces.{}", unfit.key),
+            found: format!("{}: {}", unfit.file, unfit.reason),
+            expected: "what TLS can be made from".to_owned(),
+            hint: None,
+            origin: None,
+        }])
+    })
 }
 
 /// What is to be said of certificates that are over.

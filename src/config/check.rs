@@ -143,7 +143,7 @@ fn wanted(shape: &Shape) -> &'static str {
         Shape::Text | Shape::Word(_) => "a text",
         Shape::Number => "a whole number",
         Shape::Switch => "true or false",
-        Shape::Map => "names of librdkafka properties with their values",
+        Shape::Map => "names with their values",
         Shape::Section(_) => "a section",
         Shape::List(_) => "a list",
     }

@@ -29,6 +29,8 @@ section! {
         state: StateTree = StateTree::default() => "";
         /// Bounds on what one scrape carries.
         metrics: MetricsTree = MetricsTree::default() => "";
+        /// Where traces go: each rebalance that is over as one trace.
+        traces: TracesTree = TracesTree::default() => "";
         /// What the agent says on standard error.
         log: LogTree = LogTree::default() => "";
     }
@@ -179,6 +181,78 @@ words! {
         Never = "never",
     }
     default Auto
+}
+
+section! {
+    /// Where traces go.
+    pub struct TracesTree {
+        /// The OpenTelemetry collector, or another receiver of OTLP, as
+        /// http://HOST:PORT or https://HOST:PORT; without one no trace is sent. With http/protobuf
+        /// /v1/traces is put behind it, unless it ends so. What is not set here is taken from
+        /// OpenTelemetry's own variables (OTEL_EXPORTER_OTLP_ENDPOINT, _HEADERS, _PROTOCOL and so
+        /// on, those with TRACES in their names first); docs/traces.md names them all.
+        endpoint: Option<String> = None => "https://collector.example:4318";
+        /// How spans are sent: http/protobuf (usually port 4318) or grpc (usually 4317).
+        protocol: Option<TraceProtocol> = None => "grpc";
+        /// Headers that are sent along, such as the key of a tenant. A value may hold ${env:NAME}
+        /// or ${file:/path}, and is never shown.
+        headers: Properties = Properties::default() => "authorization: Bearer ${file:/run/secrets/collector}";
+        /// Milliseconds after which a receiver that does not answer is given up, from 100 to
+        /// 60000; 10000 where nothing says otherwise. What was not taken is tried again.
+        timeout_ms: Option<usize> = None => "5000";
+        /// Whether spans are compressed: gzip, or none.
+        compression: Option<TraceCompression> = None => "gzip";
+        /// A file with the authorities, in PEM, that the receiver's certificate is checked
+        /// against; without one those of the system. Read anew for each connection, as the two
+        /// below are.
+        ca_file: Option<String> = None => "/etc/evenkeel/collector-ca.pem";
+        /// A file with the certificate, in PEM, that the receiver is shown.
+        certificate_file: Option<String> = None => "/etc/evenkeel/tls.crt";
+        /// The file with its key, in PEM.
+        key_file: Option<String> = None => "/etc/evenkeel/tls.key";
+        /// The service.name of all spans; evenkeel where nothing says otherwise.
+        service_name: Option<String> = None => "evenkeel-orders";
+        /// Which agents send a trace: 1 is the one beside the worker that led the group
+        /// when the rebalance was over, 2 also the one beside the next worker by name (the
+        /// same ids, so that a receiver can tell), all is every agent, for one that stands beside
+        /// no worker.
+        copies: TraceCopies = TraceCopies::One => "2";
+    }
+}
+
+words! {
+    /// How spans are sent.
+    pub enum TraceProtocol {
+        /// OTLP over HTTP/1.1.
+        Http = "http/protobuf",
+        /// OTLP over gRPC.
+        Grpc = "grpc",
+    }
+    default Http
+}
+
+words! {
+    /// Whether spans are compressed.
+    pub enum TraceCompression {
+        /// They are not.
+        None = "none",
+        /// With gzip.
+        Gzip = "gzip",
+    }
+    default None
+}
+
+words! {
+    /// Which agents send a trace.
+    pub enum TraceCopies {
+        /// The one beside the leader.
+        One = "1",
+        /// The one beside the deputy, too.
+        Two = "2",
+        /// All.
+        All = "all",
+    }
+    default One
 }
 
 section! {

@@ -8,7 +8,10 @@ use evenkeel_core::facts::input::WorkerSetting;
 
 use super::properties::Properties;
 use super::secret::Secret;
-use super::tree::{GroupSeries, LogFormat, LogLevel, Probes, Readiness};
+use super::tree::{
+    GroupSeries, LogFormat, LogLevel, Probes, Readiness, TraceCompression, TraceCopies,
+    TraceProtocol,
+};
 
 /// A configuration without mistakes.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,6 +28,8 @@ pub struct Config {
     pub state: StateConfig,
     /// Bounds on a scrape.
     pub metrics: MetricsConfig,
+    /// Where traces go; `None` where they go nowhere.
+    pub traces: Option<TracesConfig>,
     /// What is written.
     pub log: LogConfig,
 }
@@ -114,6 +119,44 @@ pub struct MetricsConfig {
     pub subjects_max: usize,
     /// Which agents show the series of a group.
     pub group_series: GroupSeries,
+}
+
+/// Where traces go, and how.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TracesConfig {
+    /// The receiver.
+    pub endpoint: TraceEndpoint,
+    /// How it is spoken to.
+    pub protocol: TraceProtocol,
+    /// Headers with values that hold secrets.
+    pub headers: BTreeMap<String, Secret>,
+    /// How long it may take to answer, in milliseconds.
+    pub timeout_ms: u64,
+    /// Whether spans are compressed.
+    pub compression: TraceCompression,
+    /// Whom to trust; the system's authorities where nothing is named.
+    pub ca_file: Option<PathBuf>,
+    /// Who the agent is.
+    pub certificate_file: Option<PathBuf>,
+    /// The key of that.
+    pub key_file: Option<PathBuf>,
+    /// Attributes of the resource, `service.name` among them.
+    pub resource: BTreeMap<String, String>,
+    /// Which agents send.
+    pub copies: TraceCopies,
+}
+
+/// Where a receiver is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TraceEndpoint {
+    /// Whether TLS is spoken.
+    pub tls: bool,
+    /// Its name or address, without brackets.
+    pub host: String,
+    /// Its port.
+    pub port: u16,
+    /// The path that is asked for, for HTTP.
+    pub path: String,
 }
 
 /// What is written.

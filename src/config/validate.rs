@@ -11,6 +11,7 @@ use super::groups::Workers;
 use super::mistake::{Mistake, Mistakes, quoted};
 use super::properties::{Properties, path};
 use super::refused::{JAVA, refused};
+use super::traces;
 use super::tree::{
     GROUPS_MAX, GroupTree, HttpTree, KafkaTree, LogTree, MetricsTree, PrivacyTree, StateTree, Tree,
 };
@@ -50,6 +51,7 @@ pub(super) fn validate_with(
         privacy,
         state,
         metrics,
+        traces,
         log,
     } = tree;
     let kafka = of_kafka(kafka, workers, env, &mut mistakes);
@@ -63,6 +65,7 @@ pub(super) fn validate_with(
     let StateTree { dir } = state;
     let dir = dir.as_ref().filter(|path| !path.is_empty());
     let metrics = of_metrics(metrics, &mut mistakes);
+    let traces = traces::of_traces(traces, env, &mut mistakes);
     let LogTree { level, format } = *log;
     mistakes.extend(connection::mistakes(whole, workers, env));
     match (mistakes.is_empty(), http) {
@@ -79,6 +82,7 @@ pub(super) fn validate_with(
                     dir: dir.map(PathBuf::from),
                 },
                 metrics,
+                traces,
                 log: LogConfig { level, format },
             };
             connection::complete(&mut config, whole, workers, env);

@@ -15,7 +15,7 @@ use tokio::net::TcpListener;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
-use crate::config::Readiness;
+use crate::config::{Readiness, TraceCopies};
 use crate::read::ffi;
 use crate::read::group as reading;
 use crate::read::group::GroupReader;
@@ -23,6 +23,7 @@ use crate::read::hitch::Hitch;
 use crate::read::kafka::{ReadError, ReadSettings};
 use crate::run::checkpoint::{self, Begun, Keeper};
 use crate::run::connections::Look;
+use crate::run::exporter::Exporter;
 use crate::run::reloads::Reloads;
 use crate::run::shutdown::{Ending, Shutdown};
 use crate::run::web::{self, Web};
@@ -30,6 +31,8 @@ use crate::run::{clock, connections, group};
 use crate::show::api;
 use crate::show::http::{self, Guard, HttpLimits};
 use crate::show::routes::Site;
+use crate::show::traces::sender;
+use crate::show::traces::wire::Client;
 use crate::show::view::{
     AgentStats, HitchStats, InputStats, PollStats, Published, Pulse, SeriesLimits, StartUp,
 };
@@ -65,6 +68,8 @@ pub struct Plan {
     pub http: HttpLimits,
     /// What stands before it; nothing, everybody is answered.
     pub web: Option<Web>,
+    /// Where traces go, and which of them; nowhere where it is absent.
+    pub traces: Option<(Client, TraceCopies)>,
 }
 
 /// A started agent: its groups are watched, nothing is served yet.
@@ -100,6 +105,12 @@ impl Agent {
         let (publisher, published) = watch::channel(Arc::new(Published { groups, agent }));
         let publisher = Arc::new(publisher);
         let mut loops = JoinSet::new();
+        let exporter = plan.traces.map(|(client, copies)| {
+            let (queue, sender) = sender::channel(client);
+            tracing::info!(receiver = sender.receiver(), "traces are sent");
+            loops.spawn(sender.run(shutdown.ending().wait()));
+            Exporter::new(queue, copies)
+        });
         let mut readers = Vec::with_capacity(plan.groups.len());
         for (place, settings) in plan.groups.into_iter().enumerate() {
             let (sender, inputs) = mpsc::channel(INPUTS_MAX);
@@ -126,6 +137,7 @@ impl Agent {
                 caught_up: None,
                 given_back: 0,
                 keeper,
+                exporter: exporter.clone(),
             };
             loops.spawn(watch_group(watcher, engine, inputs, shutdown.ending()));
         }
@@ -218,6 +230,8 @@ struct Watcher {
     given_back: u8,
     /// Keeps the state of the group, where that is wanted.
     keeper: Option<Keeper>,
+    /// Sends the traces of the group, where they go anywhere.
+    exporter: Option<Exporter>,
 }
 
 // === impl Watcher ===
@@ -239,6 +253,8 @@ impl group::Surroundings for Watcher {
     }
 
     async fn ended(&mut self, engine: &Engine) {
+        // The last trace is handed over: the sender need not wait for readers to end.
+        self.exporter = None;
         if let Some(keeper) = &mut self.keeper {
             keeper.end(engine, &*self.reader).await;
         }
@@ -251,6 +267,9 @@ impl group::Surroundings for Watcher {
         for change in changes {
             self.words.change(&self.group, engine, change);
         }
+        if let Some(exporter) = &mut self.exporter {
+            exporter.took(engine, changes);
+        }
         Ok(())
     }
 
@@ -258,6 +277,10 @@ impl group::Surroundings for Watcher {
         if let Some(keeper) = &mut self.keeper {
             keeper.show(engine, &mut answers, &*self.reader);
         }
+        let traces = self.exporter.as_mut().map(|exporter| {
+            exporter.saw(&answers);
+            exporter.stats()
+        });
         self.words.answers(&self.group, &answers);
         self.reader.heed(&answers);
         if answers.fresh && self.given_back < 2 {
@@ -291,6 +314,7 @@ impl group::Surroundings for Watcher {
                 .hitches
                 .retain(|hitch| hitch.group != self.group);
             published.agent.hitches.extend(hitches);
+            published.agent.traces = traces.or(published.agent.traces);
             published.agent.unkept.remove(&self.group);
             if let Some(trouble) = unkept {
                 published

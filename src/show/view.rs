@@ -43,6 +43,8 @@ pub struct AgentStats {
     pub hitches: Vec<HitchStats>,
     /// Changes of the configuration that only a restart takes up.
     pub pending: Vec<String>,
+    /// What became of spans; absent where traces go nowhere.
+    pub traces: Option<TraceStats>,
     /// Why the state of a group is not kept, where it should be and is not.
     pub unkept: BTreeMap<Arc<str>, String>,
 }
@@ -65,6 +67,17 @@ pub struct ReloadStats {
     pub ok: u64,
     /// Changes refused.
     pub failed: u64,
+}
+
+/// Spans by what became of them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct TraceStats {
+    /// A receiver took them.
+    pub exported: u64,
+    /// It refused them.
+    pub failed: u64,
+    /// They were never sent.
+    pub dropped: u64,
 }
 
 /// What a certificate is for.

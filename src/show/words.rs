@@ -71,8 +71,12 @@ impl Words {
                 info!(%group, incarnation, generation, "group created");
             }
             Change::Deleted => info!(%group, "group deleted"),
-            Change::Opened(episode) => episodes::opened(group, episode),
-            Change::Closed(episode) => episodes::closed(group, episode),
+            Change::Opened(episode) => {
+                episodes::opened(group, episode, engine.state().settings());
+            }
+            Change::Closed(episode) => {
+                episodes::closed(group, episode, engine.state().settings());
+            }
             Change::CaughtUp { input } => {
                 info!(%group, input = input.label(), "caught up");
             }

@@ -184,6 +184,24 @@ pub static CONFIG_RELOADS: Family = counter(
 }])
 .count(Count::Once(2));
 
+pub static SPANS_EXPORTED: Family = counter(
+    "evenkeel_spans_exported_total",
+    "Spans that the receiver of traces took. Absent, as the two below are, where traces go nowhere.",
+)
+.count(Count::OnDemand);
+
+pub static SPANS_FAILED: Family = counter(
+    "evenkeel_spans_failed_total",
+    "Spans that the receiver of traces refused for good; the log says why. What it does not take for now is tried again and not counted.",
+)
+.count(Count::OnDemand);
+
+pub static SPANS_DROPPED: Family = counter(
+    "evenkeel_spans_dropped_total",
+    "Spans that were never sent: too many waited for a receiver that is away or slow, or the agent ended before they were sent.",
+)
+.count(Count::OnDemand);
+
 pub static BUILD_INFO: Family = Family::new(
     "evenkeel_build_info",
     MetricType::Info,

@@ -58,6 +58,11 @@ pub(super) fn fill<'a>(out: &mut Collected<'a>, view: &'a View, groups: &[(&'a A
     for (result, count) in view.agent.reloads.results() {
         out.add(&c::CONFIG_RELOADS, [result], Value::Count(count));
     }
+    if let Some(traces) = view.agent.traces {
+        out.add(&c::SPANS_EXPORTED, [], Value::Count(traces.exported));
+        out.add(&c::SPANS_FAILED, [], Value::Count(traces.failed));
+        out.add(&c::SPANS_DROPPED, [], Value::Count(traces.dropped));
+    }
     let build = &view.agent.build;
     out.add(
         &c::BUILD_INFO,

@@ -1,6 +1,8 @@
 //! Ids of traces and spans, from what is known of them: every sidecar and every replay
 //! computes the same, so a span that is sent twice is recognised as one.
 
+use evenkeel_core::answers::EpisodeAnswer;
+use evenkeel_core::facts::input::Settings;
 use openssl::sha::{Sha256, sha256};
 
 /// The id of a trace, as W3C Trace Context has it.
@@ -12,6 +14,28 @@ pub type SpanId = [u8; 8];
 /// Stands before what is hashed. With another form of ids it must change, too, or old and
 /// new ones could meet.
 const FORM: &[u8] = b"evenkeel trace 1\0";
+
+/// The key of the span that all others of a trace lie in.
+pub(super) const ROOT: &str = "rebalance";
+
+/// The ids of an episode's trace and of its outermost span, open or closed; `None` where the
+/// broker did not tell the cluster's id, or the agent did not read the episode from its first
+/// record on: such an episode has no trace.
+#[must_use]
+pub fn of_episode(settings: &Settings, episode: &EpisodeAnswer) -> Option<(TraceId, SpanId)> {
+    episode.whole.then_some(())?;
+    let trace = of_id(settings, &episode.id)?;
+    Some((trace, span_id(trace, ROOT)))
+}
+
+/// The trace that the episode of this id has, where it has one.
+pub(super) fn of_id(settings: &Settings, episode: &str) -> Option<TraceId> {
+    let cluster = settings.cluster_id.as_deref()?;
+    let (generation, joined_ms) = episode.split_once('@')?;
+    let generation = generation.parse().ok()?;
+    let joined_ms = joined_ms.parse().ok()?;
+    Some(trace_id(cluster, &settings.group, generation, joined_ms))
+}
 
 /// The id of the trace of one episode: its cluster, its group, the generation of its first
 /// record and that record's `currentStateTimestamp`.

@@ -3,19 +3,26 @@
 use std::sync::Arc;
 
 use evenkeel_core::answers::{EpisodeAnswer, EpisodeOutcome, LossEnd};
+use evenkeel_core::facts::input::Settings;
 use tracing::{info, warn};
 
+use crate::show::traces::ids;
+
 /// An episode began: what it is about, as far as it is known.
-pub(super) fn opened(group: &Arc<str>, episode: &EpisodeAnswer) {
+pub(super) fn opened(group: &Arc<str>, episode: &EpisodeAnswer, settings: &Settings) {
+    let trace_id = trace_id(settings, episode);
+    let trace_id = trace_id.as_deref();
     let cause = episode.cause.label();
     let subject = episode.subject.as_deref().unwrap_or_default();
     let generation = episode.last_generation;
     let evidence = evidence(episode);
-    info!(%group, episode = %episode.id, cause, subject, generation, evidence, "rebalance began");
+    info!(%group, episode = %episode.id, trace_id, cause, subject, generation, evidence, "rebalance began");
 }
 
 /// An episode is over: why it came about, what it took, what is left of it.
-pub(super) fn closed(group: &Arc<str>, episode: &EpisodeAnswer) {
+pub(super) fn closed(group: &Arc<str>, episode: &EpisodeAnswer, settings: &Settings) {
+    let trace_id = trace_id(settings, episode);
+    let trace_id = trace_id.as_deref();
     let cause = episode.cause.label();
     let subject = episode.subject.as_deref().unwrap_or_default();
     let outcome = episode.outcome.map_or("", EpisodeOutcome::label);
@@ -38,16 +45,21 @@ pub(super) fn closed(group: &Arc<str>, episode: &EpisodeAnswer) {
     let evidence = evidence(episode);
     if episode.outcome == Some(EpisodeOutcome::Unresolved) {
         warn!(
-            %group, episode = %episode.id, cause, subject, outcome, generations, active_ms,
+            %group, episode = %episode.id, trace_id, cause, subject, outcome, generations, active_ms,
             parked_ms, left, lost, reclaimed, reassigned, evidence,
             "rebalance unresolved: nothing has moved for a minute, and something is pending"
         );
     } else {
         info!(
-            %group, episode = %episode.id, cause, subject, outcome, generations, active_ms,
+            %group, episode = %episode.id, trace_id, cause, subject, outcome, generations, active_ms,
             parked_ms, left, lost, reclaimed, reassigned, evidence, "rebalance over"
         );
     }
+}
+
+/// The id under which a receiver of traces has the episode, once it is over and was sent.
+fn trace_id(settings: &Settings, episode: &EpisodeAnswer) -> Option<String> {
+    ids::of_episode(settings, episode).map(|(trace, _)| ids::hex(&trace))
 }
 
 fn evidence(episode: &EpisodeAnswer) -> &str {

@@ -59,6 +59,7 @@ const ROOMS: &[(&[&str], &[&str])] = &[
             "opentelemetry_otlp",
             "opentelemetry_proto",
             "opentelemetry_sdk",
+            "prost",
         ],
         &["src/show/traces.rs", "src/show/traces/"],
     ),

@@ -15,28 +15,12 @@ use openssl::x509::store::X509Lookup;
 use openssl::x509::verify::X509VerifyFlags;
 
 use super::{Unfit, Values};
+use crate::config::authorities::{BUNDLE_DIRS, BUNDLES};
 use crate::config::file::{self, Unread};
 use crate::read::connection::Hidden;
 
 /// Certificates and keys are small; a bundle of all public authorities has 250 kB.
 const FILE_BYTES_MAX: u64 = 16 * 1024 * 1024;
-
-/// Where systems keep their bundle of authorities: Debian, Fedora, older Red Hat, SUSE,
-/// Alpine and the BSDs, Solaris.
-const BUNDLES: &[&str] = &[
-    "/etc/ssl/certs/ca-certificates.crt",
-    "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
-    "/etc/pki/tls/certs/ca-bundle.crt",
-    "/etc/ssl/ca-bundle.pem",
-    "/etc/ssl/cert.pem",
-    "/etc/pki/tls/cacert.pem",
-    "/usr/local/etc/ssl/cert.pem",
-    "/usr/local/share/certs/ca-root-nss.crt",
-    "/etc/certs/ca-certificates.crt",
-];
-
-/// Where they keep them as a directory of hashed names.
-const BUNDLE_DIRS: &[&str] = &["/etc/ssl/certs", "/etc/pki/tls/certs"];
 
 const CA: &str = "ssl.ca.location";
 const CA_PEM: &str = "ssl.ca.pem";

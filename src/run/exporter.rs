@@ -1,0 +1,92 @@
+//! Hands the trace of each rebalance that is over to the sender, where it is this agent's turn.
+
+use std::sync::Arc;
+
+use evenkeel_core::answers::{Answers, EpisodeAnswer, Mode};
+use evenkeel_core::engine::{Change, Engine};
+
+use crate::config::TraceCopies;
+use crate::show::traces::sender::Queue;
+use crate::show::traces::{Scene, share, trace};
+use crate::show::view::TraceStats;
+
+/// Hands traces of one group over.
+#[derive(Debug, Clone)]
+pub(super) struct Exporter {
+    queue: Queue,
+    copies: TraceCopies,
+    /// The worker beside the agent, as it was last known: it may be gone from the group by the
+    /// time at which a rebalance that it led is over.
+    own: Option<Arc<str>>,
+    /// Whether it was said that no worker is beside the agent.
+    told: bool,
+}
+
+// === impl Exporter ===
+
+impl Exporter {
+    pub(super) fn new(queue: Queue, copies: TraceCopies) -> Self {
+        Self {
+            queue,
+            copies,
+            own: None,
+            told: false,
+        }
+    }
+
+    /// What may be shown changed.
+    pub(super) fn saw(&mut self, answers: &Answers) {
+        if let Some(own) = &answers.own {
+            self.own = Some(Arc::clone(&own.worker));
+        }
+    }
+
+    /// An input was taken: what closed with it is sent, once and whole.
+    pub(super) fn took(&mut self, engine: &Engine, changes: &[Change]) {
+        for change in changes {
+            if let Change::Closed(episode) = change {
+                self.closed(engine, episode);
+            }
+        }
+    }
+
+    fn closed(&mut self, engine: &Engine, episode: &EpisodeAnswer) {
+        // What closed while no agent watched was sent by the one before, or by nobody.
+        if !episode.polled.watched || !episode.whole {
+            return;
+        }
+        if self.own.is_none() {
+            self.own = engine.answers().own.map(|own| own.worker);
+        }
+        if !share::is_ours(episode, self.own.as_deref(), self.copies) {
+            self.say_alone(engine);
+            return;
+        }
+        let answers = engine.answers();
+        // Where records are left out, another sidecar knows more of the same rebalance.
+        if !matches!(answers.mode, Mode::Full | Mode::NoPolls) {
+            return;
+        }
+        if let Some(trace) = trace(episode, &Scene::of(&answers)) {
+            self.queue.offer(trace);
+        }
+    }
+
+    fn say_alone(&mut self, engine: &Engine) {
+        if self.own.is_some() || std::mem::replace(&mut self.told, true) {
+            return;
+        }
+        let group = engine.state().settings().group.as_str();
+        let hint =
+            "where no other agent is beside a worker of this group, set traces.copies to all";
+        tracing::info!(
+            group,
+            hint,
+            "trace not sent: none of the group's workers is beside this agent"
+        );
+    }
+
+    pub(super) fn stats(&self) -> TraceStats {
+        self.queue.stats()
+    }
+}

@@ -1,0 +1,130 @@
+//! OTLP over gRPC: one unary call, which is an HTTP/2 request whose body is a message with a
+//! flag and a length before it, and whose status comes behind the answer
+//! (<https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md>).
+
+use bytes::{BufMut, Bytes, BytesMut};
+use http_body_util::Full;
+use hyper::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, TE};
+use hyper::{Method, Request, StatusCode};
+use hyper_util::rt::{TokioExecutor, TokioIo};
+
+use super::{Client, SendError, Taken, call, reach, taken, words};
+
+/// The service and the method (`trace_service.proto`).
+const PATH: &str = "/opentelemetry.proto.collector.trace.v1.TraceService/Export";
+
+/// Flag and length.
+const PREFIX_BYTES: usize = 5;
+
+const GRPC_STATUS: HeaderName = HeaderName::from_static("grpc-status");
+const GRPC_MESSAGE: HeaderName = HeaderName::from_static("grpc-message");
+const GRPC_ENCODING: HeaderName = HeaderName::from_static("grpc-encoding");
+
+pub(super) async fn exchange(
+    client: &Client,
+    message: &[u8],
+    gzip: bool,
+) -> Result<Taken, SendError> {
+    let endpoint = &client.config.endpoint;
+    let authority = reach::authority(endpoint);
+    let scheme = if endpoint.tls { "https" } else { "http" };
+    let mut request = Request::new(Full::new(framed(message, gzip)?));
+    *request.method_mut() = Method::POST;
+    *request.uri_mut() = format!("{scheme}://{authority}{PATH}")
+        .parse()
+        .map_err(|_| SendError::Refused(format!("{authority} is no address")))?;
+    let headers = request.headers_mut();
+    headers.extend(client.headers.clone());
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/grpc"));
+    headers.insert(TE, HeaderValue::from_static("trailers"));
+    if gzip {
+        headers.insert(GRPC_ENCODING, HeaderValue::from_static("gzip"));
+    }
+    let wire = reach::connected(&client.config).await?;
+    let io = TokioIo::new(wire);
+    let handshake = hyper::client::conn::http2::handshake(TokioExecutor::new(), io).await;
+    let (mut sender, connection) = handshake.map_err(|error| call::failed(&error))?;
+    let exchange = async {
+        let answer = sender.send_request(request).await;
+        let answer = answer.map_err(|error| call::failed(&error))?;
+        let (head, body) = answer.into_parts();
+        if head.status != StatusCode::OK {
+            return Err(not_grpc(head.status, &authority));
+        }
+        // A call that failed at once has its status in front.
+        if let Some(status) = status(&head.headers) {
+            return judged(status, &head.headers, &[], &authority);
+        }
+        let answer = call::read(body).await?;
+        match status(&answer.trailers) {
+            Some(status) => judged(status, &answer.trailers, &answer.body, &authority),
+            None => Err(SendError::Later(format!(
+                "{authority} ended without a status"
+            ))),
+        }
+    };
+    call::driven(connection, exchange).await
+}
+
+fn framed(message: &[u8], gzip: bool) -> Result<Bytes, SendError> {
+    let length = u32::try_from(message.len())
+        .map_err(|_| SendError::Refused("more than a message can hold".to_owned()))?;
+    let mut framed = BytesMut::with_capacity(PREFIX_BYTES.saturating_add(message.len()));
+    framed.put_u8(u8::from(gzip));
+    framed.put_u32(length);
+    framed.put_slice(message);
+    Ok(framed.freeze())
+}
+
+fn status(headers: &HeaderMap) -> Option<u32> {
+    headers.get(GRPC_STATUS)?.to_str().ok()?.trim().parse().ok()
+}
+
+/// Which states may be another one later ("OTLP/gRPC Response", failures).
+fn judged(
+    status: u32,
+    headers: &HeaderMap,
+    body: &[u8],
+    authority: &str,
+) -> Result<Taken, SendError> {
+    const CANCELLED: u32 = 1;
+    const DEADLINE_EXCEEDED: u32 = 4;
+    const RESOURCE_EXHAUSTED: u32 = 8;
+    const ABORTED: u32 = 10;
+    const OUT_OF_RANGE: u32 = 11;
+    const UNAVAILABLE: u32 = 14;
+    const DATA_LOSS: u32 = 15;
+    if status == 0 {
+        // A compressed answer would be one to a question that was not asked.
+        let message = match body.split_first() {
+            Some((0, _)) => body.get(PREFIX_BYTES..).unwrap_or_default(),
+            _ => &[],
+        };
+        return Ok(taken(message));
+    }
+    let said = headers.get(GRPC_MESSAGE).map(|said| words(said.as_bytes()));
+    let why = match said.filter(|said| !said.is_empty()) {
+        Some(said) => format!("{authority} answered with status {status}: {said}"),
+        None => format!("{authority} answered with status {status}"),
+    };
+    Err(match status {
+        RESOURCE_EXHAUSTED => match call::wait(headers) {
+            Some(wait) => SendError::After { why, wait },
+            None => SendError::Later(why),
+        },
+        CANCELLED | DEADLINE_EXCEEDED | ABORTED | OUT_OF_RANGE | UNAVAILABLE | DATA_LOSS => {
+            SendError::Later(why)
+        }
+        _ => SendError::Refused(why),
+    })
+}
+
+/// An answer that is not of gRPC: of a proxy, or of another kind of port
+/// (`doc/http-grpc-status-mapping.md`).
+fn not_grpc(status: StatusCode, authority: &str) -> SendError {
+    let why = format!("{authority} answered {status}, as nothing does that speaks gRPC");
+    match status.as_u16() {
+        429 | 502 | 503 | 504 => SendError::Later(why),
+        _ => SendError::Refused(why),
+    }
+}
