@@ -8,6 +8,7 @@ mod checks;
 mod cost;
 mod derived;
 mod episodes;
+mod exemplars;
 mod group;
 mod state;
 
@@ -103,7 +104,12 @@ pub fn families(view: &View) -> Snapshot<'_> {
     let mut told = Collected::default();
     for (answers, health) in &groups {
         if health.current && is_shown_here(view.limits.group_series, answers) {
-            group::fill(&mut told, answers, view.limits.subjects_max);
+            group::fill(
+                &mut told,
+                answers,
+                view.limits.subjects_max,
+                view.agent.traces.is_some(),
+            );
         }
     }
     finish(own, told, view)

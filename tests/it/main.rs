@@ -16,3 +16,4 @@ mod masked;
 mod moves;
 mod polled;
 mod replays;
+mod traced;

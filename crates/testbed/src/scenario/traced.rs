@@ -53,19 +53,18 @@ fn traced(stage: &mut Stage) -> anyhow::Result<()> {
         all_owned(truth, WORKERS.len(), 0)
     })?;
     let mut comparison = Comparison::new();
-    once_each(stage, &collector, "worker-1", &mut comparison)?;
+    once_each(stage, &collector, ("worker-1", &truth), &mut comparison)?;
 
     let leader = membership::leader(&truth)?;
     let before = truth.last().context("no generation")?.generation;
     stage.cluster.kill(&leader)?;
     stage.kill_agent(&beside(&leader))?;
-    stage.await_truth("the leader and its sidecar are killed", NOTHING, |truth| {
+    let truth = stage.await_truth("the leader and its sidecar are killed", NOTHING, |truth| {
         all_owned(truth, 2, before)
     })?;
     let survivor = WORKERS.into_iter().find(|worker| *worker != leader);
     let survivor = survivor.context("one survives")?;
-    let traces = once_each(stage, &collector, survivor, &mut comparison)?;
-    let truth = stage.cluster.truth(stage.group_id())?;
+    let traces = once_each(stage, &collector, (survivor, &truth), &mut comparison)?;
     joined_when_the_broker_says(&truth, &traces, &mut comparison)?;
     if let Some(prometheus) = prometheus {
         exemplars(&prometheus, (&traces, began), &mut comparison)?;
@@ -131,13 +130,13 @@ fn scraped(stage: &Stage) -> anyhow::Result<Option<Prometheus>> {
 fn once_each(
     stage: &Stage,
     collector: &Collector,
-    beside_worker: &str,
+    (beside_worker, truth): (&str, &TruthLog),
     comparison: &mut Comparison,
 ) -> anyhow::Result<Vec<Trace>> {
+    let newest = truth.last().context("no generation")?.generation;
     let (episodes, traces) = wait_until("a trace of each episode", ARRIVES_MAX, || {
-        let episodes = closed(stage, beside_worker)?;
+        let episodes = closed(stage, beside_worker, newest)?;
         let traces = Trace::all(&collector.spans()?)?;
-        ensure!(!episodes.is_empty(), "no episode is over");
         ensure!(
             traces.len() >= episodes.len(),
             "{} traces of {} episodes",
@@ -156,14 +155,16 @@ fn once_each(
     Ok(traces)
 }
 
-/// The ids of the episodes that are over; none while one is open.
-fn closed(stage: &Stage, worker: &str) -> anyhow::Result<BTreeSet<String>> {
+/// The ids of the episodes that are over, once that with this generation is.
+fn closed(stage: &Stage, worker: &str, newest: i64) -> anyhow::Result<BTreeSet<String>> {
     let answer = stage.agent(&beside(worker))?.get("/api/v1/episodes")?;
     let answer = answer.json()?;
     let episodes = answer.pointer("/groups/0/episodes");
     let episodes = episodes.and_then(Value::as_array).context("no episodes")?;
     let open = episodes.iter().find(|one| one["state"] != "closed");
     ensure!(open.is_none(), "an episode is open");
+    let is_there = episodes.iter().any(|one| one["last_generation"] == newest);
+    ensure!(is_there, "generation {newest} is in none");
     let ids = episodes.iter().filter_map(|one| one["id"].as_str());
     Ok(ids.map(str::to_owned).collect())
 }
