@@ -7,7 +7,7 @@ use evenkeel_core::engine::{Change, Engine};
 
 use crate::config::TraceCopies;
 use crate::show::traces::sender::Queue;
-use crate::show::traces::{Scene, share, trace};
+use crate::show::traces::{Scene, Trace, share, trace};
 use crate::show::view::TraceStats;
 
 /// Hands traces of one group over.
@@ -44,32 +44,31 @@ impl Exporter {
     /// An input was taken: what closed with it is sent, once and whole.
     pub(super) fn took(&mut self, engine: &Engine, changes: &[Change]) {
         for change in changes {
-            if let Change::Closed(episode) = change {
-                self.closed(engine, episode);
+            if let Change::Closed(episode) = change
+                && let Some(trace) = self.due(engine, episode)
+            {
+                self.queue.offer(trace);
             }
         }
     }
 
-    fn closed(&mut self, engine: &Engine, episode: &EpisodeAnswer) {
+    /// The trace of an episode that closed just now, where it is to be sent from here.
+    fn due(&mut self, engine: &Engine, episode: &EpisodeAnswer) -> Option<Trace> {
         // What closed while no agent watched was sent by the one before, or by nobody.
         if !episode.polled.watched || !episode.whole {
-            return;
+            return None;
         }
         if self.own.is_none() {
             self.own = engine.answers().own.map(|own| own.worker);
         }
         if !share::is_ours(episode, self.own.as_deref(), self.copies) {
             self.say_alone(engine);
-            return;
+            return None;
         }
         let answers = engine.answers();
         // Where records are left out, another sidecar knows more of the same rebalance.
-        if !matches!(answers.mode, Mode::Full | Mode::NoPolls) {
-            return;
-        }
-        if let Some(trace) = trace(episode, &Scene::of(&answers)) {
-            self.queue.offer(trace);
-        }
+        let knows_all = matches!(answers.mode, Mode::Full | Mode::NoPolls);
+        knows_all.then(|| trace(episode, &Scene::of(&answers)))?
     }
 
     fn say_alone(&mut self, engine: &Engine) {
@@ -90,3 +89,6 @@ impl Exporter {
         self.queue.stats()
     }
 }
+
+#[cfg(test)]
+mod tests;

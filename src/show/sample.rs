@@ -24,7 +24,7 @@ use evenkeel_core::facts::time::{ArrivalTime, EventTime};
 use crate::show::process::ProcessStats;
 use crate::show::view::{
     AgentStats, BuildInfo, CertificateUse, InputStats, PollStats, Published, ReloadStats,
-    SeriesLimits, StartUp, View,
+    SeriesLimits, StartUp, TraceStats, View,
 };
 
 /// The moment the sample is shown.
@@ -295,6 +295,11 @@ pub(crate) fn published(groups: Vec<Answers>) -> Published {
                 off: None,
             }],
             reloads: ReloadStats { ok: 2, failed: 1 },
+            traces: Some(TraceStats {
+                exported: 412,
+                failed: 3,
+                dropped: 17,
+            }),
             expiries: BTreeMap::from([(CertificateUse::Server, 1_702_592_000)]),
             ..AgentStats::default()
         },

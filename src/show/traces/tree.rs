@@ -47,20 +47,6 @@ pub struct Scene<'a> {
     pub over: &'a [DisagreementAnswer],
 }
 
-impl<'a> Scene<'a> {
-    /// What these answers say, at the moment at which an episode closed.
-    #[must_use]
-    pub fn of(answers: &'a Answers) -> Self {
-        let disagreements = answers.disagreements.as_ref();
-        Self {
-            settings: &answers.settings,
-            pattern: answers.pattern.as_ref().map(|pattern| pattern.pattern),
-            now: disagreements.map_or(&[], |found| &found.now),
-            over: disagreements.map_or(&[], |found| &found.over),
-        }
-    }
-}
-
 /// A trace: the outermost span first, each before those inside it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trace {
@@ -140,6 +126,22 @@ pub fn trace(episode: &EpisodeAnswer, scene: &Scene<'_>) -> Option<Trace> {
     debug_assert!(drafts.len() <= SPANS_MAX, "a trace fits into one request");
     let spans = drafts.into_iter().map(|draft| draft.finish(id)).collect();
     Some(Trace { id, spans })
+}
+
+// === impl Scene ===
+
+impl<'a> Scene<'a> {
+    /// What these answers say, at the moment at which an episode closed.
+    #[must_use]
+    pub fn of(answers: &'a Answers) -> Self {
+        let disagreements = answers.disagreements.as_ref();
+        Self {
+            settings: &answers.settings,
+            pattern: answers.pattern.as_ref().map(|pattern| pattern.pattern),
+            now: disagreements.map_or(&[], |found| &found.now),
+            over: disagreements.map_or(&[], |found| &found.over),
+        }
+    }
 }
 
 // === impl Draft ===

@@ -188,4 +188,7 @@ fn taken(answer: &[u8]) -> Taken {
 }
 
 #[cfg(test)]
+pub(super) mod receiver;
+
+#[cfg(test)]
 mod tests;

@@ -141,9 +141,16 @@ impl Episodes {
             (last.outcome == Some(EpisodeOutcome::Unresolved)).then(|| last.id.clone())
         };
         let follows = follows();
+        // Of an episode whose beginning was not read, what kept it open may not be known: what
+        // comes right after it may be part of it for those who read more.
+        let cut = |before: &Arc<EpisodeAnswer>| {
+            let closed = before.closed.filter(|_| !before.whole);
+            closed.is_some_and(|closed| sign.at.since_ms(closed) <= UNRESOLVED_MS)
+        };
+        let cut = self.closed.back().is_some_and(cut);
         let episode = self
             .open
-            .get_or_insert_with(|| Episode::begin(turn, sign, follows));
+            .get_or_insert_with(|| Episode::begin(turn, sign, follows, cut));
         episode.take(turn, causes, sign, lost);
         episode.departures.extend(members.left);
         episode.joined.extend(members.came);
@@ -247,12 +254,12 @@ pub struct Shown<'a> {
 // === impl Episode ===
 
 impl Episode {
-    fn begin(turn: &Turn<'_>, sign: Sign, follows: Option<Arc<str>>) -> Self {
+    fn begin(turn: &Turn<'_>, sign: Sign, follows: Option<Arc<str>>, cut: bool) -> Self {
         let generation = turn.generation();
         Self {
             id: Arc::from(format!("{generation}@{}", turn.step.join_ended.0)),
             began: sign.at,
-            whole: turn.step.before.is_some() || generation <= 1,
+            whole: (turn.step.before.is_some() && !cut) || generation <= 1,
             causes: Causes::default(),
             generations: 0,
             first: generation,

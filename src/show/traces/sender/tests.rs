@@ -1,1 +1,201 @@
-//! The sender against receivers.
+//! The sender against receivers that answer, refuse, are silent, are dead, and come back.
+
+use std::time::Duration;
+
+use super::{Pace, Queue, Sender, channel_of, send_all};
+use crate::config::TraceProtocol;
+use crate::show::traces::tree::{SPANS_MAX, Trace};
+use crate::show::traces::wire::SendError;
+use crate::show::traces::wire::receiver::{Answer, Receiver, client, sample};
+use crate::show::view::TraceStats;
+
+const PACE: Pace = Pace {
+    batch_after: Duration::from_millis(20),
+    retry_min: Duration::from_millis(20),
+    retry_max: Duration::from_millis(40),
+    drain_max: Duration::from_millis(400),
+};
+
+/// A sender with room for so many traces, not yet at work.
+fn sender(receiver: &Receiver, room: usize) -> (Queue, Sender) {
+    channel_of(client(receiver, TraceProtocol::Http), room, PACE)
+}
+
+fn stats(exported: u64, failed: u64, dropped: u64) -> TraceStats {
+    TraceStats {
+        exported,
+        failed,
+        dropped,
+    }
+}
+
+async fn until(queue: &Queue, wanted: TraceStats) {
+    let reached = async {
+        while queue.stats() != wanted {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    let waited = tokio::time::timeout(Duration::from_secs(20), reached).await;
+    assert!(waited.is_ok(), "{:?} is not {wanted:?}", queue.stats());
+}
+
+fn traces(count: usize, spans: usize) -> Vec<Trace> {
+    let number = |number| sample(u8::try_from(number).unwrap(), spans);
+    (1..=count).map(number).collect()
+}
+
+#[tokio::test]
+async fn traces_go_out_in_batches_that_a_receiver_takes() {
+    let receiver = Receiver::start(Answer::Take).await;
+    let (queue, sender) = sender(&receiver, 64);
+    for trace in traces(5, SPANS_MAX / 2) {
+        assert!(queue.offer(trace));
+    }
+    let task = tokio::spawn(sender.run(std::future::pending()));
+    let all = u64::try_from(5 * (SPANS_MAX / 2)).unwrap();
+    until(&queue, stats(all, 0, 0)).await;
+    // Two fill a request; the fifth goes alone.
+    assert_eq!(
+        receiver.spans_of_requests(),
+        [SPANS_MAX, SPANS_MAX, SPANS_MAX / 2]
+    );
+    // The last queue is gone: the task ends by itself.
+    drop(queue);
+    task.await.unwrap();
+}
+
+#[tokio::test]
+async fn what_finds_no_room_is_dropped_and_counted_and_nobody_waits() {
+    let receiver = Receiver::start(Answer::Take).await;
+    let (queue, sender) = sender(&receiver, 2);
+    let taken: Vec<bool> = traces(5, 3)
+        .into_iter()
+        .map(|trace| queue.offer(trace))
+        .collect();
+    assert_eq!(taken, [true, true, false, false, false]);
+    assert_eq!(queue.stats(), stats(0, 0, 9));
+    let task = tokio::spawn(sender.run(std::future::pending()));
+    until(&queue, stats(6, 0, 9)).await;
+    drop(queue);
+    task.await.unwrap();
+}
+
+#[tokio::test]
+async fn a_dead_receiver_that_returns_gets_everything_once() {
+    let mut receiver = Receiver::start(Answer::Take).await;
+    receiver.die();
+    let (queue, sender) = sender(&receiver, 64);
+    let task = tokio::spawn(sender.run(std::future::pending()));
+    for trace in traces(3, 4) {
+        assert!(queue.offer(trace));
+    }
+    tokio::time::sleep(Duration::from_millis(150)).await;
+    assert_eq!(queue.stats(), stats(0, 0, 0), "it is kept and tried again");
+    receiver.return_to_life(Answer::Take).await;
+    until(&queue, stats(12, 0, 0)).await;
+    assert_eq!(receiver.spans(), 12);
+    drop(queue);
+    task.await.unwrap();
+}
+
+#[tokio::test]
+async fn a_receiver_that_is_busy_is_asked_again() {
+    for busy in [429, 502, 503, 504] {
+        let receiver = Receiver::start(Answer::Status(busy)).await;
+        let (queue, sender) = sender(&receiver, 64);
+        let task = tokio::spawn(sender.run(std::future::pending()));
+        assert!(queue.offer(sample(1, 4)));
+        receiver.asked(2).await;
+        assert_eq!(queue.stats(), stats(0, 0, 0), "{busy}");
+        receiver.answer(Answer::Take);
+        until(&queue, stats(4, 0, 0)).await;
+        drop(queue);
+        task.await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn what_is_refused_is_failed_and_not_sent_again() {
+    for refused in [400, 401, 403, 404, 413, 500] {
+        let receiver = Receiver::start(Answer::Status(refused)).await;
+        let (queue, sender) = sender(&receiver, 64);
+        let task = tokio::spawn(sender.run(std::future::pending()));
+        assert!(queue.offer(sample(1, 4)));
+        until(&queue, stats(0, 4, 0)).await;
+        receiver.answer(Answer::Take);
+        assert!(queue.offer(sample(2, 3)));
+        until(&queue, stats(3, 4, 0)).await;
+        assert_eq!(receiver.requests(), 2, "{refused}");
+        drop(queue);
+        task.await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn what_a_receiver_takes_in_part_is_counted_in_parts() {
+    let receiver = Receiver::start(Answer::Reject(3)).await;
+    let (queue, sender) = sender(&receiver, 64);
+    let task = tokio::spawn(sender.run(std::future::pending()));
+    assert!(queue.offer(sample(1, 10)));
+    until(&queue, stats(7, 3, 0)).await;
+    drop(queue);
+    task.await.unwrap();
+}
+
+#[tokio::test]
+async fn the_end_sends_what_waits_and_what_is_handed_over_late() {
+    let receiver = Receiver::start(Answer::Take).await;
+    let patient = Pace {
+        batch_after: Duration::from_secs(60),
+        ..PACE
+    };
+    let (queue, sender) = channel_of(client(&receiver, TraceProtocol::Http), 64, patient);
+    let (end, ended) = tokio::sync::oneshot::channel::<()>();
+    let task = tokio::spawn(sender.run(async {
+        assert!(ended.await.is_ok());
+    }));
+    assert!(queue.offer(sample(1, 4)));
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    assert_eq!(receiver.requests(), 0, "the batch waits for others");
+    end.send(()).unwrap();
+    receiver.asked(1).await;
+    assert!(queue.offer(sample(2, 5)));
+    until(&queue, stats(9, 0, 0)).await;
+    drop(queue);
+    task.await.unwrap();
+}
+
+#[tokio::test]
+async fn the_end_waits_for_a_silent_receiver_no_longer_than_it_may() {
+    let receiver = Receiver::start(Answer::Silence).await;
+    let (queue, sender) = sender(&receiver, 64);
+    let (end, ended) = tokio::sync::oneshot::channel::<()>();
+    let task = tokio::spawn(sender.run(async {
+        assert!(ended.await.is_ok());
+    }));
+    assert!(queue.offer(sample(1, 4)));
+    receiver.asked(1).await;
+    for trace in traces(3, 2) {
+        assert!(queue.offer(trace));
+    }
+    end.send(()).unwrap();
+    let ended = tokio::time::timeout(PACE.drain_max * 5, task).await;
+    ended.expect("it ends").unwrap();
+    assert_eq!(queue.stats(), stats(0, 0, 10));
+    assert!(!queue.offer(sample(9, 1)), "nobody takes it any more");
+    assert_eq!(queue.stats(), stats(0, 0, 11));
+}
+
+#[tokio::test]
+async fn sending_by_hand_says_what_came_of_it() {
+    let receiver = Receiver::start(Answer::Take).await;
+    let client = client(&receiver, TraceProtocol::Http);
+    let taken = send_all(&client, traces(3, SPANS_MAX)).await.unwrap();
+    assert_eq!((taken.rejected, receiver.requests()), (0, 3));
+    receiver.answer(Answer::Status(403));
+    let refused = send_all(&client, traces(1, 1)).await.unwrap_err();
+    assert!(
+        matches!(&refused, SendError::Refused(why) if why.contains("403")),
+        "{refused}"
+    );
+}

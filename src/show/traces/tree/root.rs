@@ -1,9 +1,10 @@
 //! The outermost span: what the episode was, why it came about, what it cost.
 
-use evenkeel_core::answers::{EpisodeAnswer, EpisodeOutcome, LossEnd, Pattern};
+use evenkeel_core::answers::{DurationAnswer, EpisodeAnswer, EpisodeOutcome, LossEnd, Pattern};
 use evenkeel_core::facts::time::EventTime;
 
 use super::fit::Chosen;
+use super::rounds::DURATION;
 use super::{Attributes, Draft, EVENTS_MAX, Link, Scene, events};
 use crate::show::traces::ids::{self, ROOT};
 
@@ -43,6 +44,9 @@ fn what(episode: &EpisodeAnswer, scene: &Scene<'_>) -> Attributes {
         }
     });
     let polled = episode.polled.active;
+    // By the coordinator's clock alone: from the first sign to the last record.
+    let last = episode.rounds.last().map(|round| round.recorded);
+    let certain_ms = last.map_or(0, |last| last.since_ms(episode.began));
     Attributes::default()
         .text("messaging.system", "kafka")
         .text("messaging.consumer.group.name", &scene.settings.group)
@@ -60,6 +64,7 @@ fn what(episode: &EpisodeAnswer, scene: &Scene<'_>) -> Attributes {
         .number("evenkeel.generations", episode.generations)
         .number("evenkeel.first_generation", episode.first_generation)
         .number("evenkeel.last_generation", episode.last_generation)
+        .bound(DURATION, DurationAnswer::at_least(certain_ms))
         .duration("evenkeel.active", polled.unwrap_or(episode.active))
         .duration("evenkeel.parked", episode.parked)
 }

@@ -14,7 +14,7 @@ use super::{Attributes, Draft};
 use crate::show::traces::ids::ROOT;
 
 /// How a span's length is known.
-const DURATION: &str = "evenkeel.duration";
+pub(super) const DURATION: &str = "evenkeel.duration";
 
 /// One round with what its spans need of its neighbours.
 struct Of<'a> {
@@ -103,7 +103,8 @@ impl<'a> Of<'a> {
             .count("evenkeel.stops", stops)
             .count("evenkeel.stops_unseen", stops.saturating_sub(stopped))
             .count("evenkeel.starts", starts)
-            .count("evenkeel.starts_unseen", starts.saturating_sub(started));
+            .count("evenkeel.starts_unseen", starts.saturating_sub(started))
+            .bound(DURATION, DurationAnswer::at_least(self.certain_ms()));
         // The slowest worker's, which polls and arrivals bound better than the logs alone.
         let polled = self.polled;
         let slowest = [
@@ -137,6 +138,14 @@ impl<'a> Of<'a> {
         }
         let began = self.round.began.unwrap_or(joined).min(joined);
         (began, DurationAnswer::at_least(joined.since_ms(began)))
+    }
+
+    /// How long it was at least, by the coordinator's clock alone.
+    fn certain_ms(&self) -> i64 {
+        let (_, join) = self.join_began();
+        let join_ms = join.between_ms.map_or(join.ms, |(least_ms, _)| least_ms);
+        let sync_ms = self.round.recorded.since_ms(self.joined());
+        join_ms.saturating_add(sync_ms)
     }
 
     fn join(&self) -> Draft {

@@ -1,0 +1,300 @@
+//! For tests: a small receiver of OTLP over HTTP and gRPC, which answers as it is told.
+
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use bytes::{BufMut, Bytes, BytesMut};
+use flate2::read::GzDecoder;
+use http_body_util::{BodyExt, Full};
+use hyper::body::{Frame, Incoming};
+use hyper::header::{HeaderMap, HeaderValue};
+use hyper::service::service_fn;
+use hyper::{Request, Response};
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use opentelemetry_proto::tonic::collector::trace::v1::{
+    ExportTracePartialSuccess, ExportTraceServiceRequest, ExportTraceServiceResponse,
+};
+use prost::Message;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinHandle;
+
+use super::Client;
+use crate::config::{TraceCompression, TraceCopies, TraceEndpoint, TraceProtocol, TracesConfig};
+use crate::show::traces::tree::{Span, Trace};
+
+/// What it answers.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::show::traces) enum Answer {
+    Take,
+    /// Takes all but so many.
+    Reject(i64),
+    /// A status of HTTP, or of gRPC.
+    Status(u16),
+    /// Nothing, ever.
+    Silence,
+}
+
+/// One request as it came.
+#[derive(Debug, Clone)]
+pub(in crate::show::traces) struct Asked {
+    pub(in crate::show::traces) path: String,
+    pub(in crate::show::traces) headers: HeaderMap,
+    pub(in crate::show::traces) message: ExportTraceServiceRequest,
+}
+
+#[derive(Debug)]
+struct Shared {
+    answer: Mutex<Answer>,
+    asked: Mutex<Vec<Asked>>,
+}
+
+/// A receiver on a port of its own.
+#[derive(Debug)]
+pub(in crate::show::traces) struct Receiver {
+    pub(in crate::show::traces) address: SocketAddr,
+    shared: Arc<Shared>,
+    task: Option<JoinHandle<()>>,
+}
+
+// === impl Receiver ===
+
+impl Receiver {
+    pub(in crate::show::traces) async fn start(answer: Answer) -> Self {
+        let shared = Arc::new(Shared {
+            answer: Mutex::new(answer),
+            asked: Mutex::default(),
+        });
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let task = Some(tokio::spawn(serve(listener, Arc::clone(&shared))));
+        Self {
+            address,
+            shared,
+            task,
+        }
+    }
+
+    pub(in crate::show::traces) fn answer(&self, answer: Answer) {
+        *self.shared.answer.lock().unwrap() = answer;
+    }
+
+    /// Refuses connections from now on.
+    pub(in crate::show::traces) fn die(&mut self) {
+        self.task.take().unwrap().abort();
+    }
+
+    pub(in crate::show::traces) async fn return_to_life(&mut self, answer: Answer) {
+        self.answer(answer);
+        let listener = loop {
+            // The one before may still be on its way out.
+            match TcpListener::bind(self.address).await {
+                Ok(listener) => break listener,
+                Err(_) => tokio::time::sleep(Duration::from_millis(5)).await,
+            }
+        };
+        self.task = Some(tokio::spawn(serve(listener, Arc::clone(&self.shared))));
+    }
+
+    pub(in crate::show::traces) fn all(&self) -> Vec<Asked> {
+        self.shared.asked.lock().unwrap().clone()
+    }
+
+    pub(in crate::show::traces) fn requests(&self) -> usize {
+        self.all().len()
+    }
+
+    pub(in crate::show::traces) fn spans_of_requests(&self) -> Vec<usize> {
+        let spans = |asked: &Asked| {
+            let scopes = asked.message.resource_spans.iter();
+            let scopes = scopes.flat_map(|resource| &resource.scope_spans);
+            scopes.map(|scope| scope.spans.len()).sum()
+        };
+        self.all().iter().map(spans).collect()
+    }
+
+    pub(in crate::show::traces) fn spans(&self) -> usize {
+        self.spans_of_requests().iter().sum()
+    }
+
+    /// Waits until it was asked so often.
+    pub(in crate::show::traces) async fn asked(&self, times: usize) {
+        let reached = async {
+            while self.requests() < times {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
+        let waited = tokio::time::timeout(Duration::from_secs(20), reached).await;
+        assert!(waited.is_ok(), "asked {} times only", self.requests());
+    }
+}
+
+impl Drop for Receiver {
+    fn drop(&mut self) {
+        if let Some(task) = self.task.take() {
+            task.abort();
+        }
+    }
+}
+
+async fn serve(listener: TcpListener, shared: Arc<Shared>) {
+    loop {
+        let (stream, _) = listener.accept().await.unwrap();
+        tokio::spawn(connection(stream, Arc::clone(&shared)));
+    }
+}
+
+async fn connection(stream: TcpStream, shared: Arc<Shared>) {
+    let mut first = [0; 3];
+    let read = stream.peek(&mut first).await.unwrap_or(0);
+    let is_grpc = first.get(..read) == Some(b"PRI");
+    let service = service_fn(move |request| answered(request, Arc::clone(&shared)));
+    // A client that hangs up is what some tests are about.
+    let io = TokioIo::new(stream);
+    if is_grpc {
+        let server = hyper::server::conn::http2::Builder::new(TokioExecutor::new());
+        drop(server.serve_connection(io, service).await);
+    } else {
+        let server = hyper::server::conn::http1::Builder::new();
+        drop(server.serve_connection(io, service).await);
+    }
+}
+
+type Body = http_body_util::combinators::BoxBody<Bytes, Infallible>;
+
+async fn answered(
+    request: Request<Incoming>,
+    shared: Arc<Shared>,
+) -> Result<Response<Body>, hyper::Error> {
+    let (head, body) = request.into_parts();
+    let body = body.collect().await?.to_bytes();
+    let is = |name: &str, value: &str| head.headers.get(name).is_some_and(|known| known == value);
+    let is_grpc = is("content-type", "application/grpc");
+    let message = if is_grpc {
+        body.slice(5..)
+    } else {
+        body.clone()
+    };
+    let zipped = is("content-encoding", "gzip") || is("grpc-encoding", "gzip");
+    assert!(!is_grpc || body.first() == Some(&u8::from(zipped)));
+    let message = if zipped {
+        let mut plain = Vec::new();
+        std::io::Read::read_to_end(&mut GzDecoder::new(&message[..]), &mut plain).unwrap();
+        Bytes::from(plain)
+    } else {
+        message
+    };
+    shared.asked.lock().unwrap().push(Asked {
+        path: head.uri.path().to_owned(),
+        headers: head.headers,
+        message: ExportTraceServiceRequest::decode(message).unwrap(),
+    });
+    let answer = *shared.answer.lock().unwrap();
+    let rejected = match answer {
+        Answer::Reject(rejected) => rejected,
+        Answer::Silence => std::future::pending().await,
+        Answer::Take | Answer::Status(_) => 0,
+    };
+    let partial = (rejected > 0).then(|| ExportTracePartialSuccess {
+        rejected_spans: rejected,
+        error_message: "too much".to_owned(),
+    });
+    let told = ExportTraceServiceResponse {
+        partial_success: partial,
+    };
+    let told = told.encode_to_vec();
+    Ok(match (answer, is_grpc) {
+        (Answer::Status(status), false) => {
+            let mut response = Response::new(Full::from("no thanks").boxed());
+            *response.status_mut() = status.try_into().unwrap();
+            response
+        }
+        (_, false) => Response::new(Full::from(told).boxed()),
+        (Answer::Status(status), true) => grpc(None, status),
+        (_, true) => grpc(Some(told), 0),
+    })
+}
+
+fn grpc(message: Option<Vec<u8>>, status: u16) -> Response<Body> {
+    let mut trailers = HeaderMap::new();
+    trailers.insert("grpc-status", HeaderValue::from(status));
+    trailers.insert("grpc-message", HeaderValue::from_static("as you asked"));
+    let mut frames: Vec<Result<Frame<Bytes>, Infallible>> = Vec::new();
+    if let Some(message) = message {
+        let mut framed = BytesMut::new();
+        framed.put_u8(0);
+        framed.put_u32(u32::try_from(message.len()).unwrap());
+        framed.put_slice(&message);
+        frames.push(Ok(Frame::data(framed.freeze())));
+    }
+    frames.push(Ok(Frame::trailers(trailers)));
+    let frames = Frames(frames.into_iter());
+    let mut response = Response::new(frames.boxed());
+    let kind = HeaderValue::from_static("application/grpc");
+    response.headers_mut().insert("content-type", kind);
+    response
+}
+
+/// A body of these frames.
+struct Frames(std::vec::IntoIter<Result<Frame<Bytes>, Infallible>>);
+
+impl hyper::body::Body for Frames {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: std::pin::Pin<&mut Self>,
+        _: &mut std::task::Context<'_>,
+    ) -> std::task::Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        std::task::Poll::Ready(self.0.next())
+    }
+}
+
+/// Where a receiver is, and how it is spoken to.
+pub(in crate::show::traces) fn config(
+    address: SocketAddr,
+    protocol: TraceProtocol,
+) -> TracesConfig {
+    TracesConfig {
+        endpoint: TraceEndpoint {
+            tls: false,
+            host: address.ip().to_string(),
+            port: address.port(),
+            path: "/v1/traces".to_owned(),
+        },
+        protocol,
+        headers: Default::default(),
+        timeout_ms: 10_000,
+        compression: TraceCompression::None,
+        ca_file: None,
+        certificate_file: None,
+        key_file: None,
+        resource: [("service.name".to_owned(), "evenkeel".to_owned())].into(),
+        copies: TraceCopies::One,
+    }
+}
+
+pub(in crate::show::traces) fn client(receiver: &Receiver, protocol: TraceProtocol) -> Client {
+    Client::new(config(receiver.address, protocol)).unwrap()
+}
+
+/// A trace with so many spans.
+pub(in crate::show::traces) fn sample(number: u8, spans: usize) -> Trace {
+    let span = |place: usize| Span {
+        id: u64::try_from(place + 1).unwrap().to_be_bytes(),
+        parent: (place > 0).then(|| 1_u64.to_be_bytes()),
+        name: if place > 0 { "round" } else { "rebalance" },
+        start_ms: 1_700_000_000_000,
+        end_ms: 1_700_000_001_000,
+        attributes: Vec::new(),
+        events: Vec::new(),
+        events_left_out: 0,
+        links: Vec::new(),
+        error: None,
+    };
+    Trace {
+        id: [number; 16],
+        spans: (0..spans).map(span).collect(),
+    }
+}

@@ -1,0 +1,112 @@
+//! `replay --otlp`: the program sends what a capture holds, and says what came of it.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Command, Output};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+
+use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
+use prost::Message;
+use serde_json::Value;
+
+/// Answers so many requests with a status, each on a connection of its own; hands on what came.
+fn receiver(status: &'static str, times: usize) -> (SocketAddr, Receiver<Vec<u8>>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let (sender, bodies) = channel();
+    thread::spawn(move || {
+        for _ in 0..times {
+            let (stream, _) = listener.accept().unwrap();
+            sender.send(answer(stream, status)).unwrap();
+        }
+    });
+    (address, bodies)
+}
+
+fn answer(mut stream: TcpStream, status: &str) -> Vec<u8> {
+    let mut reader = BufReader::new(stream.try_clone().unwrap());
+    let mut length = 0;
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line).unwrap();
+        if let Some((name, value)) = line.split_once(':')
+            && name.eq_ignore_ascii_case("content-length")
+        {
+            length = value.trim().parse().unwrap();
+        }
+        if line.trim().is_empty() {
+            break;
+        }
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).unwrap();
+    write!(stream, "HTTP/1.1 {status}\r\ncontent-length: 0\r\n\r\n").unwrap();
+    body
+}
+
+fn replay(url: &str) -> Output {
+    let capture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/captures/rollout.evk.gz");
+    Command::new(env!("CARGO_BIN_EXE_evenkeel"))
+        .args(["replay", "--settle", "--otlp", url])
+        .arg(capture)
+        .env_clear()
+        .output()
+        .unwrap()
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn a_captured_incident_is_sent_and_told() {
+    let (address, bodies) = receiver("200 OK", usize::MAX);
+    let output = replay(&format!("http://{address}"));
+    assert!(output.status.success(), "{}", said(&output));
+    let lines = String::from_utf8(output.stdout.clone()).unwrap();
+    let lines: Vec<Value> = lines
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let closed = lines.iter().filter(|line| line["line"] == "closed");
+    let whole = closed
+        .filter(|line| line["episode"]["whole"] == true)
+        .count();
+    let sent = lines.iter().find(|line| line["line"] == "sent").unwrap();
+    assert_eq!(sent["traces"], whole);
+    assert_eq!(sent["rejected"], 0);
+    let mut spans = 0;
+    for body in bodies.try_iter() {
+        let request = ExportTraceServiceRequest::decode(&body[..]).unwrap();
+        let scopes = request
+            .resource_spans
+            .iter()
+            .flat_map(|all| &all.scope_spans);
+        spans += scopes.map(|scope| scope.spans.len()).sum::<usize>();
+    }
+    assert_eq!(sent["spans"], spans);
+    let told = format!("{spans} spans of {whole} rebalances sent to http://{address}/v1/traces");
+    assert!(said(&output).contains(&told), "{}", said(&output));
+}
+
+#[test]
+fn a_receiver_that_refuses_is_an_error_that_says_so() {
+    let (address, _bodies) = receiver("403 Forbidden", 1);
+    let output = replay(&format!("http://{address}"));
+    assert_eq!(output.status.code(), Some(1));
+    let told = format!("traces not sent to http://{address}/v1/traces: {address} answered 403");
+    assert!(said(&output).contains(&told), "{}", said(&output));
+}
+
+#[test]
+fn an_address_that_makes_no_sense_is_a_mistake_in_the_configuration() {
+    let output = replay("collector:4318");
+    assert_eq!(output.status.code(), Some(78));
+    assert!(
+        said(&output).contains("without http:// or https://"),
+        "{}",
+        said(&output)
+    );
+}
