@@ -40,6 +40,7 @@ mod version;
 mod wait;
 mod worker;
 
+pub use self::prometheus::{Prometheus, PrometheusSpec, Target};
 pub use admin::{TopicSpec, TopicVerb};
 pub use broker::Broker;
 pub use cache::port_locks;
@@ -52,7 +53,6 @@ pub use jars::{Artifact, JarCache};
 pub use network::{Network, Room};
 pub use os::{block_interrupts, wait_for_interrupt};
 pub use process::Process;
-pub use prometheus::{Prometheus, PrometheusSpec, Target};
 pub use properties::Properties;
 pub use proxy::{Fault, Proxy};
 pub use rest::{Response, request};
