@@ -54,6 +54,7 @@ pub(crate) struct Running {
 impl Running {
     pub(crate) async fn start(settings: ReadSettings) -> anyhow::Result<Running> {
         let plan = Plan {
+            traces: None,
             groups: vec![settings],
             state: None,
             look: None,

@@ -55,7 +55,7 @@ impl Exporter {
     /// The trace of an episode that closed just now, where it is to be sent from here.
     fn due(&mut self, engine: &Engine, episode: &EpisodeAnswer) -> Option<Trace> {
         // What closed while no agent watched was sent by the one before, or by nobody.
-        if !episode.polled.watched || !episode.whole {
+        if !episode.polled.watched {
             return None;
         }
         if self.own.is_none() {

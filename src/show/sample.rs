@@ -135,6 +135,7 @@ pub(crate) fn killed() -> EpisodeAnswer {
         began: RECORDED.plus_ms(-30),
         closed: None,
         whole: true,
+        rest: false,
         outcome: None,
         cause: cause.cause,
         subject: cause.subject.clone(),
@@ -327,7 +328,7 @@ pub(crate) fn view(groups: Vec<Answers>) -> View {
     }
 }
 
-fn settings(group: &str) -> Settings {
+pub(crate) fn settings(group: &str) -> Settings {
     Settings {
         cluster_id: Some("5L6g3nShT-eMCtK--X86sw".to_owned()),
         group: group.to_owned(),

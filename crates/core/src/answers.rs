@@ -34,7 +34,8 @@ pub use episode::{
     TasksRoot,
 };
 pub use episode_rounds::{
-    EpisodeRound, ItemPhase, Phase, PhaseWork, PolledBounds, PolledRound, WorkerPhases,
+    EpisodeRound, ItemPhase, Phase, PhaseWork, PolledBounds, PolledRound, PolledWorker,
+    WorkerPhases,
 };
 pub use group::{GroupAnswer, GroupState, MemberAnswer, OwnWorker, Role};
 pub use habits::{HabitAnswer, HabitsAnswer};

@@ -23,7 +23,7 @@ pub(super) const ROOT: &str = "rebalance";
 /// record on: such an episode has no trace.
 #[must_use]
 pub fn of_episode(settings: &Settings, episode: &EpisodeAnswer) -> Option<(TraceId, SpanId)> {
-    episode.whole.then_some(())?;
+    (episode.whole && !episode.rest).then_some(())?;
     let trace = of_id(settings, &episode.id)?;
     Some((trace, span_id(trace, ROOT)))
 }

@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Command, Output};
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
@@ -15,7 +15,7 @@ use serde_json::Value;
 fn receiver(status: &'static str, times: usize) -> (SocketAddr, Receiver<Vec<u8>>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
-    let (sender, bodies) = channel();
+    let (sender, bodies) = sync_channel(64);
     thread::spawn(move || {
         for _ in 0..times {
             let (stream, _) = listener.accept().unwrap();
@@ -72,7 +72,7 @@ fn a_captured_incident_is_sent_and_told() {
         .collect();
     let closed = lines.iter().filter(|line| line["line"] == "closed");
     let whole = closed
-        .filter(|line| line["episode"]["whole"] == true)
+        .filter(|line| line["episode"]["rest"] == false)
         .count();
     let sent = lines.iter().find(|line| line["line"] == "sent").unwrap();
     assert_eq!(sent["traces"], whole);

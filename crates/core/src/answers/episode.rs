@@ -21,6 +21,9 @@ pub struct EpisodeAnswer {
     pub closed: Option<EventTime>,
     /// Whether the agent read all of it, from the record before its first one on.
     pub whole: bool,
+    /// Whether it may be the rest of an episode that the agent did not read from its beginning.
+    #[serde(default)]
+    pub rest: bool,
     /// How it ended; absent while it is open.
     pub outcome: Option<EpisodeOutcome>,
     /// Why it came about; settled when the episode closes.

@@ -102,6 +102,9 @@ pub struct ItemPhase {
 pub struct PolledBounds {
     /// The phases of its rounds, where they are known better than by the logs alone.
     pub rounds: Vec<PolledRound>,
+    /// Stops and starts of workers, where arrivals bound them better than the logs alone.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub workers: Vec<PolledWorker>,
     /// Active time, with the join phases that polls saw.
     pub active: Option<DurationAnswer>,
     /// Whether it closed while this agent watched, not before or between two of its runs.
@@ -134,6 +137,19 @@ pub enum Phase {
     Stop,
     /// Workers start work.
     Start,
+}
+
+/// What this agent itself saw of one worker's stops or starts in a round.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PolledWorker {
+    /// The round's number.
+    pub generation: i32,
+    /// The worker.
+    pub worker: Arc<str>,
+    /// Whether it stopped or started.
+    pub phase: Phase,
+    /// How long that took.
+    pub lasted: DurationAnswer,
 }
 
 // === impl PolledRound ===

@@ -58,6 +58,7 @@ pub struct Episode {
     id: Arc<str>,
     began: EventTime,
     whole: bool,
+    rest: bool,
     causes: Causes,
     generations: u64,
     first: i32,
@@ -143,14 +144,14 @@ impl Episodes {
         let follows = follows();
         // Of an episode whose beginning was not read, what kept it open may not be known: what
         // comes right after it may be part of it for those who read more.
-        let cut = |before: &Arc<EpisodeAnswer>| {
-            let closed = before.closed.filter(|_| !before.whole);
+        let is_cut = |before: &Arc<EpisodeAnswer>| {
+            let closed = before.closed.filter(|_| !before.whole || before.rest);
             closed.is_some_and(|closed| sign.at.since_ms(closed) <= UNRESOLVED_MS)
         };
-        let cut = self.closed.back().is_some_and(cut);
+        let rest = self.closed.back().is_some_and(is_cut);
         let episode = self
             .open
-            .get_or_insert_with(|| Episode::begin(turn, sign, follows, cut));
+            .get_or_insert_with(|| Episode::begin(turn, sign, follows, rest));
         episode.take(turn, causes, sign, lost);
         episode.departures.extend(members.left);
         episode.joined.extend(members.came);
@@ -254,12 +255,13 @@ pub struct Shown<'a> {
 // === impl Episode ===
 
 impl Episode {
-    fn begin(turn: &Turn<'_>, sign: Sign, follows: Option<Arc<str>>, cut: bool) -> Self {
+    fn begin(turn: &Turn<'_>, sign: Sign, follows: Option<Arc<str>>, rest: bool) -> Self {
         let generation = turn.generation();
         Self {
             id: Arc::from(format!("{generation}@{}", turn.step.join_ended.0)),
             began: sign.at,
-            whole: (turn.step.before.is_some() && !cut) || generation <= 1,
+            whole: turn.step.before.is_some() || generation <= 1,
+            rest: rest && generation > 1,
             causes: Causes::default(),
             generations: 0,
             first: generation,

@@ -31,6 +31,7 @@ mod habits;
 mod laws;
 mod layout;
 mod losses;
+mod members_and_cost;
 mod needs;
 mod odd_orders;
 mod patterns;

@@ -22,6 +22,7 @@ fn episode(generation: i32, ago_s: i64, cause: Cause, subject: &str) -> EpisodeA
         began,
         closed: Some(began.plus_ms(20_000)),
         whole: true,
+        rest: false,
         outcome: Some(EpisodeOutcome::Settled),
         cause,
         subject: Some(Arc::from(subject)),

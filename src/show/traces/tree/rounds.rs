@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use evenkeel_core::answers::{
     Bound, DurationAnswer, EpisodeAnswer, EpisodeRound, ItemPhase, Outcome, Phase, PhaseWork,
-    PolledRound,
+    PolledBounds, PolledRound,
 };
 use evenkeel_core::facts::time::EventTime;
 
@@ -22,7 +22,7 @@ struct Of<'a> {
     /// Numbers begin anew when the group is created anew: the record's time tells them apart.
     key: String,
     round: &'a EpisodeRound,
-    polled: Option<&'a PolledRound>,
+    polled: Option<&'a PolledBounds>,
     closed: EventTime,
 }
 
@@ -51,12 +51,11 @@ impl<'a> Of<'a> {
         round: &'a EpisodeRound,
         closed: EventTime,
     ) -> Self {
-        let mut polled = episode.polled.rounds.iter();
+        let polled = &episode.polled;
         // A number comes again only where the group was created anew: then polls of which of
         // the two is not said.
-        let mut same = episode.rounds.iter();
+        let same = episode.rounds.iter();
         let is_once = same
-            .by_ref()
             .filter(|other| other.generation == round.generation)
             .count()
             == 1;
@@ -64,7 +63,7 @@ impl<'a> Of<'a> {
             place,
             key: format!("round {}@{}", round.generation, round.recorded.0),
             round,
-            polled: polled.find(|polled| is_once && polled.generation == round.generation),
+            polled: is_once.then_some(polled),
             closed,
         }
     }
@@ -106,7 +105,7 @@ impl<'a> Of<'a> {
             .count("evenkeel.starts_unseen", starts.saturating_sub(started))
             .bound(DURATION, DurationAnswer::at_least(self.certain_ms()));
         // The slowest worker's, which polls and arrivals bound better than the logs alone.
-        let polled = self.polled;
+        let polled = self.polled();
         let slowest = [
             (
                 "evenkeel.stop",
@@ -125,6 +124,22 @@ impl<'a> Of<'a> {
         Draft::new(self.key.as_str(), Some(ROOT), "round", times, attributes)
     }
 
+    /// What polls and arrivals here say of the round.
+    fn polled(&self) -> Option<&'a PolledRound> {
+        let mut rounds = self.polled?.rounds.iter();
+        rounds.find(|polled| polled.generation == self.round.generation)
+    }
+
+    /// What arrivals here say of a worker in it.
+    fn seen(&self, worker: &str, phase: Phase) -> Option<DurationAnswer> {
+        let mut workers = self.polled?.workers.iter();
+        let generation = self.round.generation;
+        let seen = workers.find(|seen| {
+            seen.generation == generation && seen.phase == phase && *seen.worker == *worker
+        });
+        seen.map(|seen| seen.lasted)
+    }
+
     fn joined(&self) -> EventTime {
         self.round.join_ended.unwrap_or(self.round.recorded)
     }
@@ -133,7 +148,7 @@ impl<'a> Of<'a> {
     /// sign in the logs, else not at all.
     fn join_began(&self) -> (EventTime, DurationAnswer) {
         let joined = self.joined();
-        if let Some(lasted) = self.polled.and_then(|polled| polled.join) {
+        if let Some(lasted) = self.polled().and_then(|polled| polled.join) {
             return (joined.minus_ms(lasted.ms), lasted);
         }
         let began = self.round.began.unwrap_or(joined).min(joined);
@@ -192,6 +207,7 @@ impl<'a> Of<'a> {
                 let Some(work) = work.filter(|_| chosen.workers.contains(&key)) else {
                     continue;
                 };
+                let lasted = self.seen(&worker.worker, phase).or(lasted);
                 let draft = self.worker(&worker.worker, phase, work, lasted);
                 let inner = self.round.slowest.iter().enumerate();
                 let inner = inner.filter(|(nth, item)| {

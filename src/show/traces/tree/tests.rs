@@ -1,1 +1,236 @@
-//! Tests.
+//! Traces at their bounds, and what is cut to fit.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use evenkeel_core::answers::{
+    DurationAnswer, EpisodeAnswer, EpisodeOutcome, EpisodeRound, EpisodeState, ItemAnswer,
+    ItemPhase, JoinedAnswer, Phase, PhaseWork, PolledRound, WorkerPhases,
+};
+use evenkeel_core::facts::time::EventTime;
+
+use super::{EVENTS_MAX, SPANS_MAX, Scene, Span, Trace, Value, trace};
+use crate::show::sample::{killed, settings};
+
+const BEGAN: i64 = 1_700_000_000_000;
+
+fn told(episode: &EpisodeAnswer) -> Option<Trace> {
+    let settings = settings("connect-orders");
+    let scene = Scene {
+        settings: &settings,
+        pattern: None,
+        now: &[],
+        over: &[],
+    };
+    trace(episode, &scene)
+}
+
+/// A closed episode of so many rounds, a second apart, in each of which so many workers start
+/// something.
+fn storm(rounds: i32, workers: i64) -> EpisodeAnswer {
+    let round = |number: i32| {
+        let recorded = EventTime(BEGAN + i64::from(number) * 1_000);
+        let worker = |place: i64| WorkerPhases {
+            worker: Arc::from(format!("worker-{place:03}:8083")),
+            stop: None,
+            start: None,
+            stops: None,
+            starts: Some(PhaseWork {
+                items: 2,
+                done: 2,
+                from: recorded,
+                by: recorded.plus_ms(place + 1),
+            }),
+        };
+        let slowest = |place: i64| ItemPhase {
+            item: ItemAnswer {
+                connector: Arc::from("orders"),
+                task: Some(i32::try_from(place).unwrap()),
+            },
+            worker: Arc::from(format!("worker-{:03}:8083", workers - 1 - place)),
+            phase: Phase::Start,
+            from: recorded,
+            by: recorded.plus_ms(workers - place),
+        };
+        EpisodeRound {
+            generation: number,
+            recorded,
+            began: None,
+            join_ended: Some(recorded.minus_ms(10)),
+            sync: Some(DurationAnswer::exact(10)),
+            workers: (0..workers).map(worker).collect(),
+            slowest: (0..5.min(workers)).map(slowest).collect(),
+            delay_ms: 600,
+            ..killed().rounds.remove(0)
+        }
+    };
+    EpisodeAnswer {
+        id: Arc::from(format!("1@{BEGAN}")),
+        state: EpisodeState::Closed,
+        began: EventTime(BEGAN),
+        closed: Some(EventTime(BEGAN + i64::from(rounds) * 1_000 + 500)),
+        outcome: Some(EpisodeOutcome::Settled),
+        rounds: (1..=rounds).map(round).collect(),
+        ..killed()
+    }
+}
+
+fn number(span: &Span, name: &str) -> Option<i64> {
+    let found = span.attributes.iter().find(|(known, _)| known == name)?;
+    match found.1 {
+        Value::Number(number) => Some(number),
+        _ => None,
+    }
+}
+
+fn count(trace: &Trace, name: &str) -> usize {
+    trace.spans.iter().filter(|span| span.name == name).count()
+}
+
+#[track_caller]
+fn assert_fits(trace: &Trace) {
+    assert!(trace.spans.len() <= SPANS_MAX, "{}", trace.spans.len());
+    let mut seen: BTreeMap<[u8; 8], &Span> = BTreeMap::new();
+    for span in &trace.spans {
+        if let Some(parent) = span.parent {
+            let parent = seen.get(&parent).expect("no orphan");
+            assert!(parent.start_ms <= span.start_ms && span.end_ms <= parent.end_ms);
+        }
+        assert!(seen.insert(span.id, span).is_none(), "an id comes twice");
+    }
+}
+
+#[test]
+fn a_storm_keeps_its_slowest_and_says_what_it_leaves_out() {
+    let mut episode = storm(32, 50);
+    episode.left_out.rounds = 4_000;
+    let trace = told(&episode).unwrap();
+    assert_fits(&trace);
+    assert_eq!(count(&trace, "round"), 32);
+    assert_eq!(count(&trace, "start"), 256);
+    assert_eq!(count(&trace, "task"), 96);
+    let root = &trace.spans[0];
+    assert_eq!(number(root, "evenkeel.left_out.rounds"), Some(4_000));
+    assert_eq!(
+        number(root, "evenkeel.left_out.worker_spans"),
+        Some(32 * 50 - 256)
+    );
+    assert_eq!(
+        number(root, "evenkeel.left_out.task_spans"),
+        Some(32 * 5 - 96)
+    );
+    // Of each round those that took longest.
+    let starts = trace.spans.iter().filter(|span| span.name == "start");
+    assert!(
+        starts
+            .map(|span| span.end_ms - span.start_ms)
+            .all(|ms| ms > 42)
+    );
+}
+
+#[test]
+fn what_fits_is_there_whole() {
+    let trace = told(&storm(2, 3)).unwrap();
+    assert_fits(&trace);
+    for (name, expected) in [
+        ("round", 2),
+        ("join", 2),
+        ("sync", 2),
+        ("start", 6),
+        ("task", 6),
+    ] {
+        assert_eq!(count(&trace, name), expected, "{name}");
+    }
+    let root = &trace.spans[0];
+    for name in [
+        "rounds",
+        "worker_spans",
+        "task_spans",
+        "member_events",
+        "causes",
+    ] {
+        assert_eq!(
+            number(root, &format!("evenkeel.left_out.{name}")),
+            None,
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn events_beyond_the_bound_are_counted() {
+    let mut episode = storm(1, 1);
+    let joined = |place: i64| JoinedAnswer {
+        worker: Arc::from(format!("worker-{place}:8083")),
+        generation: 1,
+        at: EventTime(BEGAN + place),
+        replaces: None,
+        returned: false,
+    };
+    episode.departures.clear();
+    episode.joined = (0..200).map(joined).collect();
+    let root = &told(&episode).unwrap().spans[0];
+    assert_eq!(root.events.len(), EVENTS_MAX);
+    assert_eq!(
+        usize::try_from(root.events_left_out).unwrap(),
+        200 - EVENTS_MAX
+    );
+}
+
+#[test]
+fn a_join_that_polls_saw_begin_earlier_makes_the_trace_begin_earlier() {
+    let mut episode = storm(1, 1);
+    let before = told(&episode).unwrap();
+    episode.polled.rounds = vec![PolledRound {
+        generation: 1,
+        join: Some(DurationAnswer::within(3_000, 2_800, 3_200)),
+        stop: None,
+        start: None,
+    }];
+    let trace = told(&episode).unwrap();
+    assert_fits(&trace);
+    let joined = BEGAN + 1_000 - 10;
+    assert_eq!(trace.spans[0].start_ms, joined - 3_000);
+    let join = trace.spans.iter().find(|span| span.name == "join").unwrap();
+    assert_eq!((join.start_ms, join.end_ms), (joined - 3_000, joined));
+    assert_eq!(number(join, "evenkeel.duration.least_ms"), Some(2_800));
+    let ids = |trace: &Trace| trace.spans.iter().map(|span| span.id).collect::<Vec<_>>();
+    assert_eq!(ids(&trace), ids(&before));
+}
+
+#[test]
+fn what_is_open_or_cut_or_of_a_cluster_without_a_name_has_no_trace() {
+    let episode = storm(1, 1);
+    assert!(told(&episode).is_some());
+    assert!(told(&killed()).is_none(), "it is open");
+    let cut = EpisodeAnswer {
+        whole: false,
+        ..episode.clone()
+    };
+    assert!(told(&cut).is_none());
+    let mut settings = settings("connect-orders");
+    settings.cluster_id = None;
+    let scene = Scene {
+        settings: &settings,
+        pattern: None,
+        now: &[],
+        over: &[],
+    };
+    assert!(trace(&episode, &scene).is_none());
+}
+
+#[test]
+fn an_unresolved_rebalance_is_an_error_and_what_follows_links_to_it() {
+    let mut episode = storm(1, 1);
+    assert_eq!(told(&episode).unwrap().spans[0].error, None);
+    episode.outcome = Some(EpisodeOutcome::Unresolved);
+    let first = told(&episode).unwrap();
+    assert!(first.spans[0].error.is_some());
+    let mut next = storm(2, 1);
+    next.id = Arc::from(format!("9@{}", BEGAN + 90_000));
+    next.follows = Some(Arc::clone(&episode.id));
+    let next = told(&next).unwrap();
+    let link = &next.spans[0].links[0];
+    assert_eq!((link.trace, link.span), (first.id, first.spans[0].id));
+    assert_ne!(next.id, first.id);
+}

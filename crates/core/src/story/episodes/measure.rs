@@ -9,7 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use super::Sign;
 use super::awaited::to_start;
-use crate::answers::{DurationAnswer, ItemAnswer, ItemPhase, Phase, PhaseWork, WorkerPhases};
+use crate::answers::{
+    DurationAnswer, ItemAnswer, ItemPhase, Phase, PhaseWork, PolledWorker, WorkerPhases,
+};
 use crate::facts::ids::{CONNECTOR_TASK, Names, Protocol, WorkItem};
 use crate::facts::sets;
 use crate::facts::time::EventTime;
@@ -224,6 +226,25 @@ impl ByWorker {
     pub(super) fn slowest(&self) -> Option<DurationAnswer> {
         let all: Option<Vec<DurationAnswer>> = self.0.values().copied().collect();
         all?.into_iter().max_by_key(|lasted| lasted.ms)
+    }
+
+    /// Those that are known otherwise than by `logs`.
+    pub(super) fn beyond<'a>(
+        &'a self,
+        logs: &'a Self,
+        generation: i32,
+        phase: Phase,
+    ) -> impl Iterator<Item = PolledWorker> + 'a {
+        let known = move |(worker, lasted): (&'a Arc<str>, &Option<DurationAnswer>)| {
+            let is_news = logs.0.get(worker) != Some(lasted);
+            lasted.filter(|_| is_news).map(|lasted| PolledWorker {
+                generation,
+                worker: Arc::clone(worker),
+                phase,
+                lasted,
+            })
+        };
+        self.0.iter().filter_map(known)
     }
 
     pub(super) fn beside(

@@ -17,7 +17,7 @@ use super::measure::{self, ByWorker, Done, Measure, Told};
 use super::{Episode, Shown, Sign};
 use crate::answers::{
     Bound, DurationAnswer, ItemPhase, LossEnd, LostAnswer, Outcome, Phase, PolledRound,
-    WorkerPhases,
+    PolledWorker, WorkerPhases,
 };
 use crate::facts::ids::WorkItem;
 use crate::facts::time::EventTime;
@@ -47,6 +47,7 @@ pub struct RoundEntry {
     pub(super) delay_ms: i32,
     pub(super) sync: Option<DurationAnswer>,
     pub(super) polled: PolledRound,
+    pub(super) polled_workers: Vec<PolledWorker>,
     pub(super) workers: Vec<WorkerPhases>,
     pub(super) stop: Option<DurationAnswer>,
     pub(super) start: Option<DurationAnswer>,
@@ -106,6 +107,7 @@ impl RoundEntry {
                 stop: None,
                 start: None,
             },
+            polled_workers: Vec::new(),
             workers: Vec::new(),
             stop: None,
             start: None,
@@ -163,8 +165,16 @@ impl RoundEntry {
         cost.stopped(&stops, skews, until);
         cost.started(&starts, skews, until);
         let seen_here = |worker: &str| skews.seen(worker);
-        self.polled.stop = ByWorker::of(&stops, &seen_here).slowest();
-        self.polled.start = ByWorker::of(&starts, &seen_here).slowest();
+        let (seen_stops, seen_starts) = (
+            ByWorker::of(&stops, &seen_here),
+            ByWorker::of(&starts, &seen_here),
+        );
+        self.polled.stop = seen_stops.slowest();
+        self.polled.start = seen_starts.slowest();
+        let number = self.generation;
+        let stops_seen = seen_stops.beyond(&by_log_stops, number, Phase::Stop);
+        let starts_seen = seen_starts.beyond(&by_log_starts, number, Phase::Start);
+        self.polled_workers = stops_seen.chain(starts_seen).collect();
         let seen = |phase, lasted, ended| PhaseSeen {
             phase,
             lasted,

@@ -29,6 +29,7 @@ impl Episode {
             began: self.began,
             closed: closed.map(|(at, _)| at),
             whole: self.whole,
+            rest: self.rest,
             outcome: closed.map(|(_, outcome)| outcome),
             cause: self.causes.cause(),
             subject: self.causes.first().and_then(|found| found.subject.clone()),
@@ -52,6 +53,11 @@ impl Episode {
             follows: self.follows.clone(),
             polled: PolledBounds {
                 rounds: polled.filter(PolledRound::says_something).collect(),
+                workers: self
+                    .rounds
+                    .iter()
+                    .flat_map(|round| round.polled_workers.iter().cloned())
+                    .collect(),
                 active: self.stretches.polled(at, rested),
                 watched: false,
             },
