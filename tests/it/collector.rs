@@ -61,7 +61,8 @@ fn sent(capture: &Path, url: &str, protocol: &str) -> Vec<Value> {
     crate::replays::lines(&output.stdout)
 }
 
-/// The episodes that have a trace: they are over, and were read from their first record on.
+/// The episodes that have a trace: they are over, were read from their first record on, and
+/// are not the rest of one that was not.
 fn with_a_trace(lines: &[Value]) -> Vec<&Value> {
     let closed = lines.iter().filter(|line| line["line"] == "closed");
     let episodes = closed.map(|line| &line["episode"]);

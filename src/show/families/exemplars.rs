@@ -32,7 +32,7 @@ impl<'a> Traced<'a> {
     pub(super) fn of(answers: &'a Answers, are_sent: bool) -> Self {
         let episodes = answers.episodes.iter().filter(|_| are_sent);
         let closed = episodes.flat_map(|all| all.closed.iter().rev());
-        let traced = closed.filter(|episode| episode.whole && episode.polled.watched);
+        let traced = closed.filter(|one| one.whole && !one.rest && one.polled.watched);
         Self {
             settings: &answers.settings,
             episodes: traced

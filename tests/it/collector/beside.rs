@@ -1,14 +1,14 @@
 //! A sidecar beside each worker of a recorded group, played by the embedded broker: one of
 //! them sends each trace, also when the leader and its sidecar die.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use evenkeel_testbed::scenario::{Agent, Demo, Told};
 use evenkeel_testbed::{
-    Collector, Prometheus, PrometheusSpec, Target, Trace, now_ms, port_locks, wait_until,
+    Collector, Prometheus, PrometheusSpec, Span, Target, Trace, now_ms, port_locks, wait_until,
 };
 use serde_json::{Value, json};
 
@@ -75,6 +75,11 @@ fn each_episode_is_sent_once_also_when_the_leader_and_its_sidecar_die() {
     let leader = start("leader", LEADER, &by_http);
     let next = start("next", NEXT, &by_grpc);
     let third = start("third", THIRD, &by_http);
+    // Others that are told to send two copies, to a collector of their own.
+    let pair = Collector::start().unwrap();
+    let twice = json!({ "endpoint": pair.http_url(), "copies": "2" });
+    let in_twos = [("twice-1", LEADER), ("twice-2", NEXT), ("twice-3", THIRD)]
+        .map(|(name, port)| start(name, port, &twice));
     let scraped = [&leader, &next, &third].map(|agent| Target::local("evenkeel", agent.port()));
     let began = seconds_now();
     let prometheus = scraping(&scraped);
@@ -112,7 +117,8 @@ fn each_episode_is_sent_once_also_when_the_leader_and_its_sidecar_die() {
         exemplars_lead_to_traces(&prometheus, &traces, began);
         prometheus.stop().unwrap();
     }
-    for agent in [next, third] {
+    two_copies_of_each(&pair);
+    for agent in [next, third].into_iter().chain(in_twos) {
         let asked = Instant::now();
         agent.stop().unwrap();
         assert!(asked.elapsed() < Duration::from_secs(5));
@@ -124,6 +130,39 @@ fn each_episode_is_sent_once_also_when_the_leader_and_its_sidecar_die() {
     );
 }
 
+/// Each span came twice, the same but for who sent it: from beside the leader and from beside
+/// its deputy. The first of the group had none.
+fn two_copies_of_each(pair: &Collector) {
+    let spans = wait_until("both copies of the last trace", ARRIVED_MAX, || {
+        let spans = pair.spans()?;
+        let roots = spans.iter().filter(|span| span.parent.is_none()).count();
+        Ok((roots >= 2 * TRACES - 1).then_some(spans))
+    })
+    .unwrap();
+    let mut copies: BTreeMap<(&str, &str), Vec<&Span>> = BTreeMap::new();
+    for span in &spans {
+        let of_it = copies.entry((&span.trace_id, &span.span_id)).or_default();
+        of_it.push(span);
+    }
+    let alone = &spans
+        .iter()
+        .find(|span| span.parent.is_none())
+        .unwrap()
+        .trace_id;
+    for of_it in copies.values() {
+        if of_it[0].trace_id == *alone {
+            assert_eq!(of_it.len(), 1, "{:?}", of_it[0]);
+            continue;
+        }
+        let [one, other] = of_it.as_slice() else {
+            panic!("{} copies of {:?}", of_it.len(), of_it[0]);
+        };
+        assert_ne!(one.resource["service.name"], other.resource["service.name"]);
+        let place = |span: &Span| (span.parent.clone(), span.name.clone());
+        assert_eq!(place(one), place(other));
+    }
+}
+
 /// Closed episodes that have a trace, oldest first.
 fn episodes(agent: &Agent) -> Vec<String> {
     let answer = agent.get("/api/v1/episodes").unwrap().json().unwrap();
@@ -132,7 +171,7 @@ fn episodes(agent: &Agent) -> Vec<String> {
         .as_array()
         .unwrap()
         .iter()
-        .filter(|episode| episode["whole"] == true && episode["state"] == "closed")
+        .filter(|episode| episode["trace_id"].is_string() && episode["state"] == "closed")
         .map(|episode| episode["id"].as_str().unwrap().to_owned())
         .collect();
     ids.sort_by_key(|id| id.split('@').next().unwrap().parse::<i64>().unwrap());

@@ -77,6 +77,9 @@ fn only_what_is_counted_and_has_a_trace_stands_anywhere() {
     let mut part = episode(3, 700, 10_000);
     part.whole = false;
     none(&group(vec![part]), true);
+    let mut rest = episode(3, 700, 10_000);
+    rest.rest = true;
+    none(&group(vec![rest]), true);
     let mut before = episode(3, 700, 10_000);
     before.polled.watched = false;
     none(&group(vec![before]), true);
