@@ -221,7 +221,8 @@ macro_rules! words {
             }
 
             fn shown(&self) -> Option<String> {
-                Some(self.word().to_owned())
+                // A word such as 1 is not to be taken for a number.
+                Some($crate::config::describe::yaml(&self.word()))
             }
         }
     };

@@ -119,6 +119,7 @@ fn a_fresh_group_has_as_many_series_as_the_document_says() {
             .iter_mut()
             .for_each(|input| input.start_up = None);
         view.agent.expiries.clear();
+        view.agent.traces = None;
         assert_eq!(families(&view).samples, group + worker * workers + agent);
     }
     assert!(
