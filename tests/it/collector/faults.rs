@@ -42,6 +42,7 @@ fn no_collector_holds_up_a_sidecar() {
     let good = Collector::start().unwrap();
     let slow = Collector::start().unwrap();
     let mut leaving = Collector::start().unwrap();
+    let mut frozen = Collector::start().unwrap();
     let hanging = Proxy::before(good.grpc_port()).unwrap();
     hanging.set(Fault::Hang);
     let delaying = Proxy::before(slow.http_port()).unwrap();
@@ -65,6 +66,7 @@ fn no_collector_holds_up_a_sidecar() {
         ("good", http(good.http_port())),
         ("slow", http(delaying.port())),
         ("leaving", grpc(leaving.grpc_port())),
+        ("frozen", http(frozen.http_port())),
         ("nobody", grpc(nobody)),
         ("hanging", grpc(hanging.port())),
         ("overloaded", http(overloaded.port)),
@@ -81,8 +83,10 @@ fn no_collector_holds_up_a_sidecar() {
     demo.await_generation(3, PLAYED_MAX).unwrap();
     let before = await_traces(&leaving, 1).len();
     leaving.kill().unwrap();
+    frozen.freeze().unwrap();
     demo.await_generation(7, PLAYED_MAX).unwrap();
     leaving.resume().unwrap();
+    frozen.thaw().unwrap();
     demo.await_generation(GENERATIONS, PLAYED_MAX).unwrap();
     let newest = Instant::now();
     for (name, agent) in &agents {
@@ -106,6 +110,12 @@ fn no_collector_holds_up_a_sidecar() {
         after.last().unwrap().root.attributes["evenkeel.cause"],
         "worker_lost"
     );
+    // One that only stood still has all, some perhaps twice.
+    wait_until("what waited for the frozen one", ARRIVED_MAX, || {
+        let traces = Trace::all(&Trace::once(&frozen.spans()?)?)?;
+        Ok((traces.len() == TRACES).then_some(()))
+    })
+    .unwrap();
     watch.end();
 
     let whole = Trace::all(&good.spans().unwrap()).unwrap();
