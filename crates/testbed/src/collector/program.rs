@@ -7,6 +7,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -37,11 +38,23 @@ const LAST_LINES: usize = 12;
 /// What the go command says when what came is not what go.sum says: never a reason to skip.
 const NOT_WHAT_WAS_PINNED: [&str; 2] = ["SECURITY ERROR", "checksum mismatch"];
 
-/// The program, or why it cannot be had here.
+/// The program, or why it cannot be had here. What a network did not give once in this
+/// process is not asked for again.
 ///
 /// # Errors
 /// When it cannot be compiled from what was fetched, or that is not what was pinned.
 pub(super) fn provide() -> anyhow::Result<Result<PathBuf, String>> {
+    static OBSTACLE: Mutex<Option<String>> = Mutex::new(None);
+    let mut known = OBSTACLE.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(obstacle) = &*known {
+        return Ok(Err(obstacle.clone()));
+    }
+    let found = find_or_build()?;
+    *known = found.as_ref().err().cloned();
+    Ok(found)
+}
+
+fn find_or_build() -> anyhow::Result<Result<PathBuf, String>> {
     let mut hasher = DefaultHasher::new();
     SOURCES.hash(&mut hasher);
     let entry = format!("collector/{:016x}", hasher.finish());
@@ -94,7 +107,9 @@ fn build(go: &Path, folder: &Path) -> anyhow::Result<Option<String>> {
         if NOT_WHAT_WAS_PINNED.iter().any(|sign| words.contains(sign)) {
             return Err(failed);
         }
-        return Ok(Some(format!("go cannot fetch its modules: {words}")));
+        // The last line says why; those before it, of which others it is true.
+        let why = words.lines().last().unwrap_or_default().trim();
+        return Ok(Some(format!("go cannot fetch its modules: {why}")));
     }
     let mut compile = Command::new(go);
     compile
