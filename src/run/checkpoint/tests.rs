@@ -70,8 +70,21 @@ fn flat(counters: &Counters) -> BTreeMap<String, u64> {
         assignments,
         assignment_errors,
         leader_changes,
+        interruptions,
+        handovers,
+        moves,
+        unavailable_ms,
         ..
     } = counters;
+    interruptions
+        .iter()
+        .for_each(|(key, count)| add(format!("interruptions {key:?}"), *count));
+    handovers
+        .iter()
+        .for_each(|(key, count)| add(format!("handovers {key:?}"), *count));
+    moves
+        .iter()
+        .for_each(|(key, count)| add(format!("moves {key:?}"), *count));
     generations
         .iter()
         .for_each(|(key, count)| add(format!("generations {key:?}"), *count));
@@ -92,6 +105,9 @@ fn flat(counters: &Counters) -> BTreeMap<String, u64> {
     assignment_errors
         .iter()
         .for_each(|(key, count)| add(format!("errors {key:?}"), *count));
+    unavailable_ms
+        .iter()
+        .for_each(|(key, ms)| add(format!("unavailable {key:?}"), *ms));
     // Polls bound how long a phase was, so only how many there were is the same for all.
     let mut seen: BTreeMap<String, u64> = BTreeMap::new();
     for (phase, lasted) in phases {

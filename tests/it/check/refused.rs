@@ -138,7 +138,7 @@ fn files_made_to_cost_are_refused_or_read() {
         let output = check(folder.path(), &[name]);
         assert_eq!(output.status.code(), code, "{name}: {}", told(&output));
         assert!(
-            began.elapsed().as_secs() < 20,
+            began.elapsed().as_secs() < 60,
             "{name} took {:?}",
             began.elapsed()
         );

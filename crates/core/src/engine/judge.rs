@@ -104,8 +104,13 @@ impl State {
             let mut due = Due::default();
             due.generation(step.before.as_deref().map_or(0, |before| before.generation));
             self.settle_rounds(&due);
+            self.note_life(&step);
             self.judge(&step);
+            self.note_due();
             judged = true;
+        }
+        if self.story.steps.is_empty() {
+            self.note_overdue();
         }
         let story = &mut self.story;
         let progress = &self.progress;

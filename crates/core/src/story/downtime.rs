@@ -21,6 +21,7 @@
 //! 11. with the join phase that has who was missed back, with its claim;
 //! 12. with the request to pause its connector.
 
+mod held;
 mod reasons;
 mod statuses;
 
@@ -35,10 +36,14 @@ use crate::facts::observation::{RunState, Status};
 use crate::facts::time::{ArrivalTime, EventTime};
 use crate::limits::{CONFIG_CHANGES_MAX, RESTARTED_BY_MS, STATUS_ITEMS_MAX, TIMER_SLACK_MS};
 use crate::story::switches::{StoryRule, Switches};
+use held::Held;
+pub use held::Read;
 
 /// Who runs what, what does not run, and why.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Downtimes {
+    /// Statuses whose turn has not come.
+    held: Held,
     #[serde(with = "crate::facts::pairs")]
     lines: BTreeMap<WorkItem, Line>,
     /// Stretches that last and have no reason yet.
@@ -53,9 +58,8 @@ pub struct Downtimes {
     changed: BTreeMap<WorkItem, DownReason>,
     /// The number of that record, and whether its group was eager.
     judged: Option<(i32, bool)>,
-    /// When connectors were last configured anew.
-    #[serde(with = "crate::facts::pairs")]
-    configured: BTreeMap<ConnectorId, EventTime>,
+    /// When connectors were configured anew: some may be read long before what came of it.
+    configured: BTreeSet<(EventTime, ConnectorId)>,
 }
 
 /// What is known of one piece of work.
@@ -110,6 +114,8 @@ struct Over {
     stop: Wrote,
     /// Who runs it now, and since when.
     start: Wrote,
+    /// How that one got it, where another ran it before.
+    handed: Option<HandoverHow>,
 }
 
 /// Something to be counted.
@@ -129,6 +135,32 @@ pub type Costs = Vec<(Cost, bool)>;
 // === impl Downtimes ===
 
 impl Downtimes {
+    /// A status was read; gives back what has its turn now, unless it `waits` for a step.
+    pub fn read(&mut self, read: Read, waits: impl Fn(&Read) -> bool) -> Option<Read> {
+        let judged = self.judged.map(|(number, _)| number);
+        self.held
+            .take(read, |read| read.is_of(judged) && !waits(read))
+    }
+
+    /// What was read and has its turn now that another step is judged, unless it `waits` for the
+    /// next.
+    pub fn due(&mut self, waits: impl Fn(&Read) -> bool) -> Vec<Read> {
+        let judged = self.judged.map(|(number, _)| number);
+        self.held.release(|read| read.is_of(judged) && !waits(read))
+    }
+
+    /// What was read of the life of the group that ends with a step.
+    pub fn of_life(&mut self, end: EventTime) -> Vec<Read> {
+        self.held
+            .release(|read| read.recorded.is_some_and(|at| at <= end))
+    }
+
+    /// What was read and waits for no step any more: nothing written before is unread, and no
+    /// step waits.
+    pub fn overdue(&mut self, passed: impl Fn(ArrivalTime) -> bool) -> Vec<Read> {
+        self.held.passed(passed)
+    }
+
     /// Takes a status.
     pub fn wrote(&mut self, status: &Status, stamp: Stamp, switches: Switches) -> Costs {
         let item = status.item;
@@ -235,12 +267,9 @@ impl Downtimes {
 
     /// A connector was configured anew: its worker restarts it, without a round.
     pub fn configured(&mut self, connector: ConnectorId, at: EventTime) {
-        self.configured.insert(connector, at);
+        self.configured.insert((at, connector));
         if self.configured.len() > CONFIG_CHANGES_MAX {
-            let oldest = self.configured.iter().min_by_key(|(_, at)| **at);
-            if let Some(oldest) = oldest.map(|(connector, _)| *connector) {
-                self.configured.remove(&oldest);
-            }
+            self.configured.pop_first();
         }
     }
 
@@ -261,26 +290,28 @@ impl Downtimes {
     }
 
     fn restarted(&self, over: &Over, switches: Switches) -> DownReason {
-        let at = self.configured.get(&over.item.connector);
-        let is_it = |at: &&EventTime| {
-            let (from, to) = (
-                over.stop.stamp.at.minus_ms(RESTARTED_BY_MS),
-                over.start.stamp.at.plus_ms(TIMER_SLACK_MS),
-            );
-            over.item.kind() == Kind::Connector && (from..=to).contains(*at)
-        };
-        if at.filter(is_it).is_some() && switches.on(StoryRule::Downtime(6)) {
+        let connector = over.item.connector;
+        let from = over.stop.stamp.at.minus_ms(RESTARTED_BY_MS);
+        let to = over.start.stamp.at.plus_ms(TIMER_SLACK_MS);
+        let in_time = self
+            .configured
+            .range((from, ConnectorId(0))..)
+            .take_while(|(at, _)| *at <= to);
+        let is_it = over.item.kind() == Kind::Connector
+            && in_time.map(|(_, of)| *of).any(|of| of == connector);
+        if is_it && switches.on(StoryRule::Downtime(6)) {
             DownReason::Reconfigured
         } else {
             DownReason::Restarted
         }
     }
 
-    /// Since when the newest restart waits for its reason.
+    /// Since when the newest restart waits for its reason, or the newest status for its turn.
     #[must_use]
     pub fn waits_since(&self) -> Option<ArrivalTime> {
         let waiting = self.over.iter().filter(|over| over.is_without_a_round());
-        waiting.map(|over| over.start.stamp.had).max()
+        let restarts = waiting.map(|over| over.start.stamp.had).max();
+        restarts.max(self.held.since())
     }
 
     /// Tasks that do not run now, by connector and reason.
@@ -327,9 +358,19 @@ impl Over {
         self.stop.generation == self.start.generation && self.stop.worker == self.start.worker
     }
 
+    fn count_handed(&self, costs: &mut Costs) {
+        if let Some(how) = self.handed {
+            costs.push((Cost::HandedOver(self.item, how), self.start.stamp.live));
+        }
+    }
+
     /// The reason is known: counts what it cost.
     fn settle(&self, reason: DownReason, since: Option<EventTime>, costs: &mut Costs) {
         costs.push((Cost::Interrupted(self.item, reason), self.stop.stamp.live));
+        // What was not to run meanwhile is handed over by nobody.
+        if !reason.is_wanted() {
+            self.count_handed(costs);
+        }
         let Some(since) = since else {
             return;
         };

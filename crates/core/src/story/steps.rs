@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::answers::Outcome;
-use crate::facts::observation::{GroupSnapshot, Member};
+use crate::facts::observation::{GroupSnapshot, Member, Status};
 use crate::facts::time::{ArrivalTime, EventTime};
 use crate::limits::{LAST_STOPS_MS, STEPS_WAITING_MAX};
 use crate::story::skew::Skews;
@@ -75,6 +75,16 @@ pub struct Steps {
     earlier: Option<Arc<GroupSnapshot>>,
     /// The largest config offset that a step's record named.
     config_from: Option<i64>,
+}
+
+// === impl Step ===
+
+impl Step {
+    /// Whether a life of the group ends with it.
+    #[must_use]
+    pub fn is_another_life(&self) -> bool {
+        !self.continues || self.now.is_none()
+    }
 }
 
 // === impl Steps ===
@@ -190,6 +200,21 @@ impl Steps {
     #[must_use]
     pub fn waits_since(&self) -> Option<ArrivalTime> {
         self.waiting.back().map(|step| step.arrived)
+    }
+
+    /// Whether a step that waits was over when this was written: with it a life of the group
+    /// ended, or its record misses who wrote that.
+    #[must_use]
+    pub fn comes_before(&self, status: Option<&Status>, at: EventTime) -> bool {
+        let mut over = self.waiting.iter().take_while(|step| step.recorded < at);
+        over.any(|step| {
+            let misses = |status: &Status| {
+                let now = step.now.as_deref();
+                let later = now.filter(|now| now.generation > status.generation);
+                later.is_some_and(|now| now.members.iter().all(|of| of.worker != status.worker))
+            };
+            step.is_another_life() || status.is_some_and(misses)
+        })
     }
 
     /// Whether none waits.

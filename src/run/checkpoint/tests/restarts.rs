@@ -113,17 +113,19 @@ fn begun(engine: &Engine, inputs: &[Input], from: usize, cut: usize) -> Vec<Inpu
     let is_record = |input: &&Input| matches!(input.kind, InputKind::Record(_));
     let history = inputs[from..cut].iter().filter(is_record);
     given.extend(history.map(|history| input(history.kind.clone())));
+    // Until then that is all: what was on its way is read as live, as it was without a restart.
+    let written = inputs[cut..].iter().filter_map(|input| match &input.kind {
+        InputKind::Record(record) => Some(ArrivalTime(record.timestamp?.0 - 1)),
+        _ => None,
+    });
+    let asked = written.min().map_or(at, |first| first.min(at));
     for topic in Topic::ALL {
         let of_topic = now.iter().filter(|((of, _), _)| *of == topic);
         let ends: Vec<(i32, i64)> = of_topic
             .map(|((_, partition), end)| (*partition, *end))
             .collect();
         if !ends.is_empty() {
-            given.push(input(InputKind::Ends(Ends {
-                topic,
-                asked: at,
-                ends,
-            })));
+            given.push(input(InputKind::Ends(Ends { topic, asked, ends })));
         }
     }
     given

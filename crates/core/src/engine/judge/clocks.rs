@@ -9,9 +9,10 @@ use crate::facts::observation::{GroupSnapshot, Member, RunState, Status, StatusF
 use crate::facts::sets;
 use crate::facts::time::{ArrivalTime, EventTime};
 use crate::limits::LAST_STOPS_MS;
-use crate::story::downtime::Stamp;
+use crate::story::downtime::{Read, Stamp};
+use crate::story::skew::Skews;
 use crate::story::status_log::Life;
-use crate::story::steps::Step;
+use crate::story::steps::{Step, Steps};
 
 // === impl State ===
 
@@ -47,30 +48,70 @@ impl State {
         if live && self.story.steps.is_empty() {
             self.learn_start(fact);
         }
-        self.note_cost(fact, recorded, had, live);
-    }
-
-    /// What a status says of downtime, and that it may disagree with the group.
-    fn note_cost(
-        &mut self,
-        fact: &StatusFact,
-        recorded: Option<EventTime>,
-        had: ArrivalTime,
-        live: bool,
-    ) {
-        let Story {
-            skews,
-            downtimes,
-            disagreements,
-            switches,
-            ..
-        } = &mut self.story;
+        let disagreements = &mut self.story.disagreements;
         match fact {
             StatusFact::State(status) => disagreements.wrote(status),
             StatusFact::Destroyed(item) => disagreements.destroyed(*item),
-            StatusFact::NoState | StatusFact::Unknown => {}
+            StatusFact::NoState | StatusFact::Unknown => return,
         }
-        let costs = match (fact, recorded) {
+        let read = Read {
+            fact: fact.clone(),
+            recorded,
+            had,
+            live,
+        };
+        let Story {
+            steps,
+            skews,
+            downtimes,
+            ..
+        } = &mut self.story;
+        if let Some(read) = downtimes.read(read, |read| must_wait(steps, skews, read)) {
+            self.note_cost(&read);
+        }
+    }
+
+    /// What statuses cost that waited for the step that was just judged.
+    pub(super) fn note_due(&mut self) {
+        let Story {
+            steps,
+            skews,
+            downtimes,
+            ..
+        } = &mut self.story;
+        for read in downtimes.due(|read| must_wait(steps, skews, read)) {
+            self.note_cost(&read);
+        }
+    }
+
+    /// What statuses of the life of the group cost that ends with a step.
+    pub(super) fn note_life(&mut self, step: &Step) {
+        if !step.is_another_life() {
+            return;
+        }
+        for read in self.story.downtimes.of_life(step.recorded) {
+            self.note_cost(&read);
+        }
+    }
+
+    /// What statuses cost for which no step is to come.
+    pub(super) fn note_overdue(&mut self) {
+        let progress = &self.progress;
+        let overdue = self.story.downtimes.overdue(|had| progress.passed(had));
+        for read in overdue {
+            self.note_cost(&read);
+        }
+    }
+
+    /// What a status says of downtime, once it has its turn.
+    fn note_cost(&mut self, read: &Read) {
+        let Story {
+            skews,
+            downtimes,
+            switches,
+            ..
+        } = &mut self.story;
+        let costs = match (&read.fact, read.recorded) {
             // The last words of what is removed, and forgotten.
             (StatusFact::State(status), _)
                 if matches!(status.state, RunState::Failed | RunState::Unassigned)
@@ -84,12 +125,12 @@ impl State {
                 let stamp = Stamp {
                     written,
                     at: skews.corrected(&status.worker, written, EventTime(i64::MIN)),
-                    had,
-                    live,
+                    had: read.had,
+                    live: read.live,
                 };
                 downtimes.wrote(status, stamp, *switches)
             }
-            (StatusFact::Destroyed(item), _) => downtimes.destroyed(*item, live),
+            (StatusFact::Destroyed(item), _) => downtimes.destroyed(*item, read.live),
             _ => return,
         };
         self.count_costs(&costs);
@@ -229,4 +270,15 @@ fn asks_for(record: &GroupSnapshot, status: &Status) -> bool {
         member.worker == status.worker && sets::contains(&member.assigned, status.item)
     };
     !record.shares_worker(&status.worker) && record.members.iter().any(told)
+}
+
+/// Whether a status is of a time after a step that waits.
+fn must_wait(steps: &Steps, skews: &Skews, read: &Read) -> bool {
+    let status = read.status();
+    let at = match (status, read.recorded) {
+        (Some(status), Some(at)) => skews.corrected(&status.worker, at, EventTime(i64::MIN)),
+        (None, Some(at)) => at,
+        (_, None) => return false,
+    };
+    steps.comes_before(status, at)
 }

@@ -60,7 +60,7 @@ impl Downtimes {
         });
         self.changed = ran.collect();
         let newest = turn.step.now.as_deref();
-        self.judged = newest.map(|now| (now.generation, now.protocol == Some(Protocol::Eager)));
+        self.judged = newest.map(|now| (now.generation, is_eager(turn)));
         self.explain_pending(turn, &mut costs);
         self.explain_over(turn, &mut costs);
         if turn.on(StoryRule::Downtime(10)) {
@@ -198,9 +198,7 @@ impl Over {
         let since = self
             .since
             .or_else(|| missed.then(|| turn.step.join_ended.min(self.start.stamp.at)));
-        let before = turn.step.before.as_deref();
-        let eager = before.and_then(|before| before.protocol) == Some(Protocol::Eager);
-        self.settle_unless_orphan(found, since, eager, costs);
+        self.settle_unless_orphan(found, since, is_eager(turn), costs);
     }
 
     /// Work that an eager member should have stopped may run on beside who has it now (an
@@ -213,6 +211,7 @@ impl Over {
         costs: &mut Costs,
     ) {
         if since.is_none() && eager {
+            self.count_handed(costs);
             return;
         }
         let reason = found.unwrap_or(if self.start.worker == self.stop.worker {
@@ -222,6 +221,13 @@ impl Over {
         });
         self.settle(reason, since, costs);
     }
+}
+
+/// Whether nobody is told what to stop: not in this round, or not in the one before.
+fn is_eager(turn: &Turn<'_>) -> bool {
+    let records = [turn.step.before.as_deref(), turn.step.now.as_deref()];
+    let mut records = records.into_iter().flatten();
+    records.any(|record| record.protocol == Some(Protocol::Eager))
 }
 
 /// Work of a connector from a task on; the connector itself comes first.

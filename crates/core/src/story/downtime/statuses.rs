@@ -22,58 +22,65 @@ impl Downtimes {
         match line {
             // A worker says so once a start: it was started again, or its process was.
             Line::Up(up) if up.worker != now.worker || up.generation != now.generation => {
-                if up.worker != now.worker {
-                    handed_over(item, false, now, switches, costs);
-                }
-                // That it stopped is seen only now.
-                let stop = up.seen(now.stamp.live);
-                self.is_over(item, None, stop, now.clone(), costs);
+                let over = Over {
+                    item,
+                    since: None,
+                    handed: handed_over(&up, false, now, switches),
+                    // That it stopped is seen only now.
+                    stop: up.seen(now.stamp.live),
+                    start: now.clone(),
+                };
+                self.is_over(over, costs);
             }
             Line::Down(stretch) => {
-                if stretch.stop.worker != now.worker {
-                    handed_over(item, stretch.missed_in.is_none(), now, switches, costs);
-                }
-                self.ends(item, stretch, now, costs);
+                let clean = stretch.missed_in.is_none();
+                let handed = handed_over(&stretch.stop, clean, now, switches);
+                self.ends(item, stretch, now, handed, costs);
             }
             Line::Up(_) | Line::Off => {}
         }
     }
 
     /// A stretch ends; without a reason it waits for the step that gives it one.
-    fn ends(&mut self, item: WorkItem, stretch: Stretch, now: &Wrote, costs: &mut Costs) {
+    fn ends(
+        &mut self,
+        item: WorkItem,
+        stretch: Stretch,
+        now: &Wrote,
+        handed: Option<HandoverHow>,
+        costs: &mut Costs,
+    ) {
         match stretch.reason {
             Some(reason) if !reason.is_wanted() => {
+                let live = now.stamp.live;
+                costs.extend(handed.map(|how| (Cost::HandedOver(item, how), live)));
                 let ms = now.stamp.at.since_ms(stretch.since).max(0);
-                costs.push((Cost::Ended(item, reason, ms), now.stamp.live));
+                costs.push((Cost::Ended(item, reason, ms), live));
             }
             Some(_) => {}
-            None => self.is_over(item, Some(stretch.since), stretch.stop, now.clone(), costs),
+            None => {
+                let over = Over {
+                    item,
+                    since: Some(stretch.since),
+                    stop: stretch.stop,
+                    start: now.clone(),
+                    handed,
+                };
+                self.is_over(over, costs);
+            }
         }
     }
 
-    fn is_over(
-        &mut self,
-        item: WorkItem,
-        since: Option<EventTime>,
-        stop: Wrote,
-        start: Wrote,
-        costs: &mut Costs,
-    ) {
-        let over = Over {
-            item,
-            since,
-            stop,
-            start,
-        };
+    fn is_over(&mut self, over: Over, costs: &mut Costs) {
         // The round that led to the start told its reasons before this was seen.
         if let Some((judged, eager)) = self.judged
             && !over.is_without_a_round()
             && over.start.generation <= judged
         {
-            let told = self.revoked.get(&item);
+            let told = self.revoked.get(&over.item);
             let told = told.filter(|(worker, _)| *worker == over.stop.worker);
             let told = told.map(|(_, reason)| *reason);
-            let found = told.or_else(|| self.changed.get(&item).copied());
+            let found = told.or_else(|| self.changed.get(&over.item).copied());
             return over.settle_unless_orphan(found, over.since, eager, costs);
         }
         self.over.push(over);
@@ -181,22 +188,21 @@ impl Downtimes {
             Line::Up(up) if up.worker == now.worker => {
                 costs.push((Cost::Interrupted(item, reason), now.stamp.live));
             }
-            Line::Down(stretch) => self.ends(item, stretch, now, costs),
+            Line::Down(stretch) => self.ends(item, stretch, now, None, costs),
             Line::Up(_) | Line::Off => {}
         }
         Line::Off
     }
 }
 
-fn handed_over(item: WorkItem, clean: bool, now: &Wrote, switches: Switches, costs: &mut Costs) {
+/// How another worker than the last got it.
+fn handed_over(last: &Wrote, clean: bool, now: &Wrote, switches: Switches) -> Option<HandoverHow> {
     let (how, rule) = if clean {
         (HandoverHow::Clean, StoryRule::Downtime(8))
     } else {
         (HandoverHow::Unclean, StoryRule::Downtime(9))
     };
-    if switches.on(rule) {
-        costs.push((Cost::HandedOver(item, how), now.stamp.live));
-    }
+    (last.worker != now.worker && switches.on(rule)).then_some(how)
 }
 
 pub(super) fn restarting(

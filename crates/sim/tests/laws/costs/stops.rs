@@ -29,6 +29,10 @@ pub(super) fn interruptions(truth: &Truth, watched: &Watched) -> Result<(), Stri
     for line in lines(truth) {
         for (place, run) in line.runs.iter().enumerate() {
             let kind = kind(line.item);
+            // Of whoever is missed and comes back nobody knows that it ran all the while.
+            let missed = missed_meanwhile(truth, run);
+            all.entry(kind).or_default().1 += missed;
+            right.entry((kind, Class::Lost)).or_default().1 += missed;
             let next = line.runs.get(place + 1).copied();
             let classes = classes(truth, run, next);
             if classes.is_empty() && line.plain {
@@ -68,6 +72,23 @@ pub(super) fn interruptions(truth: &Truth, watched: &Watched) -> Result<(), Stri
         }
     }
     Ok(())
+}
+
+/// How often a record missed the worker while it ran on.
+fn missed_meanwhile(truth: &Truth, run: &TrueRun) -> u64 {
+    let until_ms = run.until_ms.unwrap_or(i64::MAX);
+    let recorded = truth.rounds.iter().filter(|round| {
+        let at_ms = round.join_ended_ms;
+        round.recorded_ms.is_some() && run.from_ms < at_ms && at_ms < until_ms
+    });
+    let mut was_there = true;
+    let gone = recorded.filter(|round| {
+        let is_there = round.members.values().any(|of| of.worker == run.worker);
+        let left = was_there && !is_there;
+        was_there = is_there;
+        left
+    });
+    gone.count() as u64
 }
 
 /// Whether the log shows that it ended, and why.
