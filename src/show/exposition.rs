@@ -6,12 +6,13 @@
 //! edge is written, and in types: 0.0.4 has no info. Neither gets `stateset`:
 //! OpenMetrics wants its label to be named like the family
 //! (`evenkeel_mode{evenkeel_mode="full"}`), ours are named for people, so a stateset
-//! is written as the gauges it consists of.
+//! is written as the gauges it consists of. Only OpenMetrics has exemplars; their names
+//! and values may be 128 characters together, of which two ids take 63.
 
 use std::fmt::{self, Write};
 
 use crate::show::catalog::{Family, MetricType};
-use crate::show::families::{Histogram, Series, Snapshot, Value};
+use crate::show::families::{Exemplar, Histogram, Series, Snapshot, Value};
 
 /// The formats a scraper can ask for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,10 +100,17 @@ fn histogram(
     format: Format,
 ) -> fmt::Result {
     let edges = value.buckets.iter().copied();
-    for (edge, count) in edges.chain([(f64::INFINITY, value.count)]) {
+    let mut exemplars = value.exemplars.iter().peekable();
+    for (place, (edge, count)) in edges.chain([(f64::INFINITY, value.count)]).enumerate() {
         write!(out, "{}_bucket", family.name)?;
         labels(out, family, series, Some(&edge_text(edge, format)));
-        writeln!(out, " {count}")?;
+        write!(out, " {count}")?;
+        if let Some((_, of_it)) = exemplars.next_if(|(of, _)| *of == place)
+            && format == Format::OpenMetrics
+        {
+            exemplar(out, of_it)?;
+        }
+        out.push('\n');
     }
     write!(out, "{}_sum", family.name)?;
     labels(out, family, series, None);
@@ -111,6 +119,16 @@ fn histogram(
     write!(out, "\n{}_count", family.name)?;
     labels(out, family, series, None);
     writeln!(out, " {}", value.count)
+}
+
+fn exemplar(out: &mut String, of_it: &Exemplar) -> fmt::Result {
+    let Exemplar {
+        trace_id, span_id, ..
+    } = of_it;
+    write!(out, " # {{trace_id=\"{trace_id}\",span_id=\"{span_id}\"}} ")?;
+    real(out, of_it.value)?;
+    out.push(' ');
+    number(out, &Value::Millis(of_it.at_ms))
 }
 
 /// OpenMetrics writes edges as floats (`10.0`), text 0.0.4 as short as can be (`10`).

@@ -8,6 +8,7 @@ mod checks;
 mod cost;
 mod derived;
 mod episodes;
+mod exemplars;
 mod group;
 mod state;
 
@@ -75,6 +76,22 @@ pub struct Histogram {
     pub count: u64,
     /// Their sum.
     pub sum: f64,
+    /// Examples of what was counted, by the place of their bucket; that after the last is
+    /// the bucket that holds everything. At most one a bucket, in their order.
+    pub exemplars: Vec<(usize, Exemplar)>,
+}
+
+/// Where to read about one of the values that a bucket counts.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Exemplar {
+    /// The trace, in hexadecimal.
+    pub trace_id: String,
+    /// The span of that trace, in hexadecimal.
+    pub span_id: String,
+    /// The value.
+    pub value: f64,
+    /// When it was counted, in milliseconds.
+    pub at_ms: i64,
 }
 
 /// The families of a view.
@@ -87,7 +104,12 @@ pub fn families(view: &View) -> Snapshot<'_> {
     let mut told = Collected::default();
     for (answers, health) in &groups {
         if health.current && is_shown_here(view.limits.group_series, answers) {
-            group::fill(&mut told, answers, view.limits.subjects_max);
+            group::fill(
+                &mut told,
+                answers,
+                view.limits.subjects_max,
+                view.agent.traces.is_some(),
+            );
         }
     }
     finish(own, told, view)

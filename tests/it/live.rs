@@ -94,3 +94,16 @@ fn live_changed() {
 fn live_namespaces() {
     run("namespaces");
 }
+
+/// Each rebalance is one trace in a real collector.
+#[test]
+fn live_traced() {
+    if is_skipped() {
+        return;
+    }
+    if let Some(obstacle) = evenkeel_testbed::Collector::obstacle().unwrap() {
+        println!("traced skipped: no collector: {obstacle}");
+        return;
+    }
+    run("traced");
+}

@@ -7,6 +7,7 @@ mod cases;
 mod check;
 mod cli;
 mod clocks;
+mod collector;
 mod costs;
 mod demo;
 mod disagreements;

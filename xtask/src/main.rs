@@ -6,6 +6,7 @@
 mod bench;
 mod cargo;
 mod cluster;
+mod collector;
 mod docs;
 mod kafka;
 mod scenarios;
@@ -36,6 +37,8 @@ enum Command {
     /// A real Kafka and Connect cluster on loopback
     #[command(subcommand)]
     Cluster(cluster::Command),
+    /// Builds the OpenTelemetry Collector that tests send to, if it is not in the cache
+    Collector,
     Scenarios(scenarios::Scenarios),
     Bench(bench::Bench),
 }
@@ -47,6 +50,7 @@ fn main() -> anyhow::Result<()> {
         Command::Docs(args) => docs::run(&args),
         Command::Kafka(command) => kafka::run(&command),
         Command::Cluster(command) => cluster::run(&command),
+        Command::Collector => collector::run(),
         Command::Scenarios(args) => scenarios::run(&args),
         Command::Bench(args) => bench::run(&args),
     }

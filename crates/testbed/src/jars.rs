@@ -1,16 +1,14 @@
 //! The published jars: resolved once by Maven, kept in a cache, read offline from then on.
 
-use std::fs::{self, File};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, bail};
 
+use crate::cache;
 use crate::tools::Tools;
 use crate::version::Version;
-
-/// Names the cache folder; the default is `evenkeel` in the user's cache folder.
-const CACHE_VARIABLE: &str = "EVENKEEL_TESTBED_CACHE";
 
 /// What Kafka 4.x logs with (KIP-653) and what bridges slf4j 1.7 to it. One release for all
 /// lines: the three must agree with each other, not with Kafka.
@@ -119,16 +117,8 @@ impl JarCache {
     /// # Errors
     /// When there is no home folder, or Java or Maven is missing.
     pub fn open() -> anyhow::Result<JarCache> {
-        let root = match std::env::var_os(CACHE_VARIABLE) {
-            Some(root) => PathBuf::from(root),
-            None => std::env::var_os("XDG_CACHE_HOME")
-                .map(PathBuf::from)
-                .or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache")))
-                .with_context(|| format!("neither HOME nor {CACHE_VARIABLE} is set"))?
-                .join("evenkeel"),
-        };
         Ok(JarCache {
-            root,
+            root: cache::root()?,
             tools: Tools::find_or_install()?,
         })
     }
@@ -174,41 +164,13 @@ impl JarCache {
         Ok(format!("{}/*", self.jars(artifact)?.display()))
     }
 
-    /// Makes `relative` once: under a lock, in a folder beside it that is renamed when
-    /// complete, so that concurrent and interrupted runs never see half of it.
+    /// As [`cache::once`].
     pub(crate) fn once(
         &self,
         relative: &str,
         make: impl FnOnce(&Path) -> anyhow::Result<()>,
     ) -> anyhow::Result<PathBuf> {
-        let target = self.root.join(relative);
-        if target.is_dir() {
-            return Ok(target);
-        }
-        let parent = target.parent().context("cache entry without a folder")?;
-        fs::create_dir_all(parent).with_context(|| format!("create {}", parent.display()))?;
-        let beside = |suffix: &str| {
-            let mut name = target.clone().into_os_string();
-            name.push(suffix);
-            PathBuf::from(name)
-        };
-        let lock_path = beside(".lock");
-        let lock =
-            File::create(&lock_path).with_context(|| format!("create {}", lock_path.display()))?;
-        lock.lock()
-            .with_context(|| format!("lock {}", lock_path.display()))?;
-        if target.is_dir() {
-            return Ok(target);
-        }
-        let partial = beside(".partial");
-        if partial.exists() {
-            fs::remove_dir_all(&partial)?;
-        }
-        fs::create_dir(&partial).with_context(|| format!("create {}", partial.display()))?;
-        make(&partial)?;
-        fs::rename(&partial, &target)
-            .with_context(|| format!("move {} into place", partial.display()))?;
-        Ok(target)
+        cache::once(&self.root, relative, make)
     }
 }
 

@@ -1,4 +1,4 @@
-//! A TCP proxy in front of a broker that delays, hangs, refuses or cuts on command.
+//! A TCP proxy in front of a broker or a collector that delays, hangs, refuses or cuts on command.
 //!
 //! A frozen process still has a kernel that takes connections and bytes; so has a proxy that
 //! hangs, but only for those who come through it, and it can be as slow as one likes.
@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 
+use crate::cache;
 use crate::ports::Port;
 
 /// Time between two looks for a new connection.
@@ -68,6 +69,16 @@ impl Proxy {
             shared,
             thread: Some(thread),
         })
+    }
+
+    /// Listens on a free port of loopback and passes on to another there.
+    ///
+    /// # Errors
+    /// When there is no free port.
+    pub fn before(port: u16) -> anyhow::Result<Proxy> {
+        let own = Port::reserve(&cache::port_locks()?)?;
+        let target = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+        Proxy::start(Ipv4Addr::LOCALHOST, own, target)
     }
 
     /// Its port.

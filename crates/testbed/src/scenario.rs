@@ -13,6 +13,7 @@ mod compare;
 mod coordinator;
 mod costs;
 mod counts;
+mod demo;
 mod departures;
 mod described;
 mod episodes;
@@ -29,6 +30,7 @@ mod secured;
 mod sidecars;
 mod stage;
 mod tokens;
+mod traced;
 mod unresponsive;
 mod unrest;
 
@@ -37,6 +39,7 @@ use std::path::{Path, PathBuf};
 pub use accuracy::{Cell, How, Kind, Poll, Range, accuracy, tables};
 pub use agent::{Agent, Reason, Recorder, Told};
 pub use compare::{Expected, compare_state};
+pub use demo::Demo;
 pub use episodes::compare_episodes;
 pub use replay::{compare_history, replay};
 pub use stage::Stage;
@@ -330,7 +333,8 @@ const SCENARIOS: &[Scenario] = &[
 
 /// All scenarios, in the order in which they are recorded.
 pub fn all() -> impl Iterator<Item = &'static Scenario> {
-    SCENARIOS.iter().chain(costs::SCENARIOS)
+    let more = costs::SCENARIOS.iter().chain(traced::SCENARIOS);
+    SCENARIOS.iter().chain(more)
 }
 
 /// The scenario of this name.

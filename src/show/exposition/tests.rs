@@ -139,12 +139,21 @@ static ODD: Family = family(
     MetricType::Histogram,
     Some("seconds"),
 );
+static PLAIN_BUCKETS: Family = family(
+    "evenkeel_plain_seconds",
+    MetricType::Histogram,
+    Some("seconds"),
+);
 static PLAIN: Family = family("evenkeel_plain", MetricType::Gauge, None);
 
 /// A series with that value in both formats.
 fn odd(family: &'static Family, value: Value) -> String {
+    labelled(family, "a\\b\"c\nd é", value)
+}
+
+fn labelled(family: &'static Family, label: &str, value: Value) -> String {
     let series = vec![Series {
-        labels: vec!["a\\b\"c\nd é"],
+        labels: vec![label],
         value,
     }];
     let families = vec![Samples { family, series }];
@@ -166,6 +175,7 @@ fn a_histogram_and_what_must_be_escaped() {
         buckets: vec![(0.5, 1), (10.0, 3)],
         count: 4,
         sum: 71.25,
+        exemplars: Vec::new(),
     };
     assert_eq!(
         odd(&ODD, Value::Histogram(value)),
@@ -188,6 +198,65 @@ evenkeel_odd_seconds_count{text="a\\b\"c\nd é"} 4
 # EOF
 "##
     );
+}
+
+/// A histogram with an exemplar in a bucket with an edge, and in the one that holds everything.
+fn exemplified() -> Histogram {
+    let exemplar = |value, at_ms| Exemplar {
+        trace_id: "5b8efff798038103d269b633813fc60c".to_owned(),
+        span_id: "eee19b7ec3c1b174".to_owned(),
+        value,
+        at_ms,
+    };
+    Histogram {
+        buckets: vec![(0.5, 1), (10.0, 3)],
+        count: 4,
+        sum: 71.25,
+        exemplars: vec![
+            (1, exemplar(7.5, 1_700_000_090_250)),
+            (2, exemplar(61.0, 1_700_000_090_000)),
+        ],
+    }
+}
+
+#[test]
+fn exemplars_stand_in_open_metrics_alone() {
+    let text = labelled(&PLAIN_BUCKETS, "x", Value::Histogram(exemplified()));
+    let (text, open) = text.split_once("\n\n").unwrap();
+    assert!(!text.contains("trace_id"), "{text}");
+    let told = "{trace_id=\"5b8efff798038103d269b633813fc60c\",span_id=\"eee19b7ec3c1b174\"}";
+    let expected = [
+        "evenkeel_plain_seconds_bucket{le=\"0.5\",text=\"x\"} 1".to_owned(),
+        format!(
+            "evenkeel_plain_seconds_bucket{{le=\"10.0\",text=\"x\"}} 3 # {told} 7.5 1700000090.250"
+        ),
+        format!("evenkeel_plain_seconds_bucket{{le=\"+Inf\",text=\"x\"}} 4 # {told} 61 1700000090"),
+    ];
+    let buckets: Vec<&str> = open
+        .lines()
+        .filter(|line| line.contains("_bucket"))
+        .collect();
+    assert_eq!(buckets, expected);
+    strict::parse(open).unwrap();
+}
+
+#[test]
+fn another_implementation_writes_the_same_exemplars() {
+    let theirs = oracle::exemplars(&PLAIN_BUCKETS, &exemplified());
+    let ours = labelled(&PLAIN_BUCKETS, "x", Value::Histogram(exemplified()));
+    let (_, ours) = ours.split_once("\n\n").unwrap();
+    let exemplar = |line: &str| {
+        let (_, exemplar) = line.split_once(" # ")?;
+        let (labels, numbers) = exemplar.split_once("} ")?;
+        let numbers = numbers.split(' ').map(|number| number.parse::<f64>());
+        Some((
+            labels.to_owned(),
+            numbers.collect::<Result<Vec<_>, _>>().ok()?,
+        ))
+    };
+    let of = |text: &str| -> Vec<_> { text.lines().filter_map(exemplar).collect() };
+    assert_eq!(of(ours), of(&theirs));
+    assert_eq!(of(ours).len(), 2);
 }
 
 #[test]
@@ -233,6 +302,19 @@ fn the_strict_parser_is_strict() {
         ("# TYPE a stateset\na{state=\"x\"} 1\n# EOF\n", "stateset"),
         ("# TYPE a gauge\na one\n# EOF\n", "value"),
         ("# TYPE a gauge\n# TYPE a gauge\na 1\n# EOF\n", "metadata"),
+        ("# TYPE a gauge\na 1 # {b=\"c\"} 1\n# EOF\n", "exemplar at"),
+        (
+            "# TYPE a counter\na_total 1 # 1 1\n# EOF\n",
+            "without labels",
+        ),
+        (
+            "# TYPE a counter\na_total 1 # {b=\"c\"}\n# EOF\n",
+            "a value",
+        ),
+        (
+            "# TYPE a histogram\na_bucket{le=\"1.0\"} 1 # {b=\"c\"} 1.5\n# EOF\n",
+            "beyond",
+        ),
         (
             "# TYPE a gauge\na 1\n# TYPE b gauge\nb 1\n# TYPE a gauge\n# EOF\n",
             "twice",

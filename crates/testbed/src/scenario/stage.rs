@@ -13,9 +13,9 @@ use super::compare::{Expected, LIVE_DATED_MS_MAX, compare_state};
 use super::described::await_described;
 use super::episodes::compare_episodes;
 use super::replay::{compare_history_within, replay};
+use crate::cache;
 use crate::cluster::Cluster;
 use crate::group::Group;
-use crate::jars::JarCache;
 use crate::spec::{ClusterSpec, WorkerSpec};
 use crate::truth::{Comparison, Expectations, TruthLog};
 use crate::version::Version;
@@ -73,7 +73,7 @@ impl Stage {
             name,
             group,
             program: run.program.clone(),
-            locks: JarCache::open()?.root().join("ports"),
+            locks: cache::port_locks()?,
             keep: run.keep.clone(),
             agents: Vec::new(),
             without_records: Vec::new(),

@@ -1,11 +1,12 @@
 //! The same snapshot, written by the `prometheus-client` crate.
 
 use std::collections::HashMap;
+use std::time::{Duration, UNIX_EPOCH};
 
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, prometheus_text, text};
 use prometheus_client::metrics::MetricType as TheirType;
-use prometheus_client::metrics::exemplar::Exemplar;
+use prometheus_client::metrics::exemplar::{Exemplar, HistogramWithExemplars};
 use prometheus_client::registry::{Registry, Unit};
 
 use crate::show::catalog::{Family, MetricType};
@@ -42,6 +43,25 @@ pub(super) fn encode(snapshot: &Snapshot<'_>, format: Format) -> String {
         Format::Text => prometheus_text::encode(&mut out, &registry).unwrap(),
         Format::OpenMetrics => text::encode(&mut out, &registry).unwrap(),
     }
+    out
+}
+
+/// A histogram of this family whose exemplars were observed, the others without one.
+pub(super) fn exemplars(family: &Family, histogram: &Histogram) -> String {
+    let edges = histogram.buckets.iter().map(|(edge, _)| *edge);
+    let theirs: HistogramWithExemplars<Labels> = HistogramWithExemplars::new(edges);
+    for (_, exemplar) in &histogram.exemplars {
+        let labels = vec![
+            ("trace_id".to_owned(), exemplar.trace_id.clone()),
+            ("span_id".to_owned(), exemplar.span_id.clone()),
+        ];
+        let at = UNIX_EPOCH + Duration::from_millis(u64::try_from(exemplar.at_ms).unwrap());
+        theirs.observe(exemplar.value, Some(labels), Some(at));
+    }
+    let mut registry = Registry::default();
+    registry.register(family.name, family.help, theirs);
+    let mut out = String::new();
+    text::encode(&mut out, &registry).unwrap();
     out
 }
 

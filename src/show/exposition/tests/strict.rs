@@ -107,9 +107,20 @@ fn take_sample(line: &str, family: &Family) -> Result<(String, f64), String> {
             family.name
         ));
     }
-    let (labels, value) = take_labels(&line[end..])?;
-    let value = value.strip_prefix(' ').ok_or("no space before the value")?;
+    let (labels, rest) = take_labels(&line[end..])?;
+    let series = &line[..line.len() - rest.len()];
+    let rest = rest.strip_prefix(' ').ok_or("no space before the value")?;
+    let (value, exemplar) = match rest.split_once(" # ") {
+        Some((value, exemplar)) => (value, Some(exemplar)),
+        None => (rest, None),
+    };
     let number: f64 = value.parse().map_err(|_| format!("no value: {value}"))?;
+    if let Some(exemplar) = exemplar {
+        if !matches!(suffix, "_bucket" | "_total") {
+            return Err(format!("an exemplar at {name}"));
+        }
+        take_exemplar(exemplar, labels.get("le"))?;
+    }
     if kind == "counter" && (number < 0.0 || number.is_nan()) {
         return Err(format!("counter {name} is negative"));
     }
@@ -128,8 +139,35 @@ fn take_sample(line: &str, family: &Family) -> Result<(String, f64), String> {
     if kind == "stateset" && !labels.contains_key(family.name.as_str()) {
         return Err(format!("stateset {name} lacks the label {name}"));
     }
-    let series = &line[..line.len() - value.len() - 1];
     Ok((series.to_owned(), number))
+}
+
+/// Characters that names and values of an exemplar's labels may have together.
+const EXEMPLAR_CHARACTERS_MAX: usize = 128;
+
+fn take_exemplar(text: &str, edge: Option<&String>) -> Result<(), String> {
+    if !text.starts_with('{') {
+        return Err(format!("an exemplar without labels: {text}"));
+    }
+    let (labels, rest) = take_labels(text)?;
+    let lengths = labels
+        .iter()
+        .map(|(name, value)| name.chars().count() + value.chars().count());
+    if lengths.sum::<usize>() > EXEMPLAR_CHARACTERS_MAX {
+        return Err(format!("an exemplar that is too long: {text}"));
+    }
+    let rest = rest
+        .strip_prefix(' ')
+        .ok_or("an exemplar without a value")?;
+    let (value, at) = rest.split_once(' ').unwrap_or((rest, "0"));
+    let (Ok(value), Ok(at)) = (value.parse::<f64>(), at.parse::<f64>()) else {
+        return Err(format!("no exemplar: {text}"));
+    };
+    let edge: Option<f64> = edge.and_then(|edge| edge.parse().ok());
+    if edge.is_some_and(|edge| value > edge) || !at.is_finite() {
+        return Err(format!("an exemplar beyond its bucket: {text}"));
+    }
+    Ok(())
 }
 
 /// The labels, and what follows them.

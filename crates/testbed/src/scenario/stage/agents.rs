@@ -156,16 +156,23 @@ impl Stage {
             .stop()
     }
 
+    /// Kills a sidecar for good.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn kill_agent(&mut self, name: &str) -> anyhow::Result<()> {
+        let place = self.agents.iter().position(|agent| agent.name() == name);
+        self.agents
+            .remove(place.with_context(|| format!("no sidecar {name}"))?)
+            .kill()
+    }
+
     /// Kills a sidecar and starts it again under its name.
     ///
     /// # Errors
     /// When there is none, or it cannot be started.
     pub fn restart_agent(&mut self, name: &str) -> anyhow::Result<()> {
-        let place = self.agents.iter().position(|agent| agent.name() == name);
-        let agent = self
-            .agents
-            .remove(place.with_context(|| format!("no sidecar {name}"))?);
-        agent.kill()?;
+        self.kill_agent(name)?;
         self.add_agent(name)
     }
 
