@@ -48,6 +48,8 @@ pub(super) struct Worker {
     pub(super) config_topic: Option<Given>,
     /// `status.storage.topic`.
     pub(super) status_topic: Option<Given>,
+    /// `offset.storage.topic`, which is not read; how it is set is.
+    pub(super) offset_topic: Option<Given>,
     /// `host:port` that it advertises.
     pub(super) own_worker: Option<Given>,
     /// Its clocks.
@@ -118,12 +120,14 @@ pub(super) fn read(place: &Place<'_>) -> (Worker, Vec<Mistake>) {
     let group = given("group", "group.id");
     let config_topic = given("config_topic", "config.storage.topic");
     let status_topic = given("status_topic", "status.storage.topic");
+    let offset_topic = given("offset_topic", "offset.storage.topic");
     let own_worker = rest::own_worker(&mut settings).map(Given::from);
     let timings = clocks::read(&mut settings);
     let worker = Worker {
         group,
         config_topic,
         status_topic,
+        offset_topic,
         own_worker,
         timings,
         connection,

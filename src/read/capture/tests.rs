@@ -2,6 +2,7 @@
 
 use std::io::Write as _;
 
+use evenkeel_core::facts::cluster::{Cluster, ClusterTopic, Told, TopicRole};
 use evenkeel_core::facts::input::{
     Access, Ends, Input, InputKind, Reached, Record, Sampled, Settings, Start, Topic, Trouble,
     WorkerSetting,
@@ -110,6 +111,21 @@ fn samples() -> Vec<Input> {
             partition: 7,
             offset: 12,
             on: true,
+        }),
+        InputKind::Cluster(Cluster {
+            brokers: Some(3),
+            coordinator: Told::failed(Trouble::Denied),
+            topics: vec![ClusterTopic {
+                role: TopicRole::Config,
+                name: "connect-configs".to_owned(),
+                partitions: Some(1),
+                replicas: None,
+                trouble: None,
+                settings: Told {
+                    values: [("cleanup.policy".to_owned(), "compact".to_owned())].into(),
+                    trouble: None,
+                },
+            }],
         }),
     ];
     let mut at = 1_700_000_000_000;
@@ -223,7 +239,8 @@ fn writes_stable_field_names() {
         r#"{"at":1700000025500,"kind":"polled","asked":1699999999990,"described":{"state":"stable","protocol_type":"connect","protocol":"sessioned","members":[{"member_id":"connect-1-a","client_id":"connect-1","client_host":"/10.0.0.7","metadata":"b:AAL/","assignment":"t:"}]}}"#,
         r#"{"at":1700000027000,"kind":"tick"}"#,
         r#"{"at":1700000028500,"kind":"sampled","partition":7,"offset":12,"on":true}"#,
-        r#"{"at":1700000028500,"kind":"end","inputs":19}"#,
+        r#"{"at":1700000030000,"kind":"cluster","brokers":3,"coordinator":{"trouble":"denied"},"topics":[{"role":"config","name":"connect-configs","partitions":1,"replicas":null,"settings":{"values":{"cleanup.policy":"compact"}}}]}"#,
+        r#"{"at":1700000030000,"kind":"end","inputs":20}"#,
     ];
     for line in expected {
         assert!(lines.contains(&line), "no line {line} in {text}");

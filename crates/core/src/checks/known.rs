@@ -158,8 +158,8 @@ pub struct Topic {
     pub name: String,
     /// How many partitions it has.
     pub partitions: Option<Value<i64>>,
-    /// Whether it is compacted and nothing else: 1, or 0.
-    pub compacted: Option<Value<i64>>,
+    /// `cleanup.policy`: words with commas between them.
+    pub cleanup: Option<Value<String>>,
     /// Replicas of each partition.
     pub replicas: Option<Value<i64>>,
 }

@@ -219,3 +219,33 @@ fn many_workers_alike_are_looked_at_up_to_a_bound() {
     assert_eq!(count("timeouts_differ"), 1);
     assert_eq!(count("z:8083 session.timeout.ms = 5000"), 1);
 }
+
+/// What brokers say of themselves and of the topics decides what no record shows; what they do
+/// not say stays undecided, and what is mended is over with the next answer.
+#[test]
+fn what_brokers_and_topics_are_set_to() {
+    const GROUP: &str = "0.1 ends
+         1.0 group 1 sessioned a join=0.9 | a: claim=none | b: host=192.0.2.2 claim=none
+         2.0 ends";
+    check(
+        &format!(
+            "{GROUP}
+             2.1 cluster 3 group.min.session.timeout.ms=6000 group.max.session.timeout.ms=30000 | config configs 2 1 cleanup.policy=compact | offset offsets 25 3 cleanup.policy=compact,delete | status statuses 5 3 cleanup.policy=compact | groups __consumer_offsets 50 1 max.message.bytes=300
+             2.2 checks
+             3.0 cluster 3 | config configs 1 3 denied | status denied
+             3.1 checks"
+        ),
+        "checks
+         error config_topic_partitions configs: configs has 2 partitions
+         -  partitions = 2 (topic configs)
+         error internal_topic_not_compacted offsets: offsets (offset.storage.topic) is not only compacted
+         -  cleanup.policy = compact,delete (topic offsets)
+         error record_near_limit cg: 285 bytes of at most 300
+         -  the size of the group's record = 285 (record of the group)
+         -  the largest record that the offsets topic takes = 300 (topic __consumer_offsets)
+         warning internal_topic_single_replica configs: one replica on 3 brokers or more
+         -  replicas = 1 (topic configs)
+         -  how many brokers there are = 3 (the broker)
+         checks",
+    );
+}

@@ -215,8 +215,8 @@ pub(super) const CASES: &[Case] = cases! {
         "worker a config.storage.topic=c offset.storage.topic=o status.storage.topic=s",
         "worker a config.storage.topic=c offset.storage.topic=o";
     internal_topic_not_compacted:
-        "topic offset.storage.topic o compacted=0",
-        "topic offset.storage.topic o compacted=1",
+        "topic offset.storage.topic o cleanup=compact,delete",
+        "topic offset.storage.topic o cleanup=compact",
         "topic offset.storage.topic o";
     config_topic_partitions:
         "topic config.storage.topic c partitions=2",
