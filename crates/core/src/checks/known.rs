@@ -54,6 +54,8 @@ pub struct Worker {
     pub deployment: Option<Value<String>>,
     /// `host:port` that it advertises.
     pub advertised: Option<Value<String>>,
+    /// How many stops of its tasks it gave up since it joined.
+    pub given_up: Option<Value<i64>>,
     /// How long its process may take to end before it is killed.
     pub grace_ms: Option<Value<i64>>,
 }

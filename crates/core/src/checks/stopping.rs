@@ -1,6 +1,6 @@
 //! How long work may take to stop, and who does not wait for it.
 
-use super::inputs::{ADMIN_CALL, CALLS, FILE, FLUSH, GRACE, GRACEFUL, REBALANCE, REVOKED, STOPS};
+use super::inputs::{GIVEN_UP, ADMIN_CALL, CALLS, FILE, FLUSH, GRACE, GRACEFUL, REBALANCE, REVOKED, STOPS};
 use super::look::{each_worker, fires_if, passes, span};
 use super::{Check, Harm, Judgement, Known, Severity};
 
@@ -44,7 +44,7 @@ pub(super) const CHECKS: &[Check] = &[
         severity: Severity::Warning,
         harm: Harm::RunsTwice,
         title: "tasks take longer to stop than `task.shutdown.graceful.timeout.ms`",
-        inputs: &[GRACEFUL, STOPS],
+        inputs: &[GRACEFUL, STOPS, GIVEN_UP],
         consequence: "Tasks are given up while they still work: another worker starts them, and for a while both do the same.",
         advice: "Raise task.shutdown.graceful.timeout.ms above the longest stop, but keep twice of it below rebalance.timeout.ms; or make the tasks stop sooner.",
         decide: graceful_below_stop,
@@ -155,6 +155,20 @@ fn stop_exceeds_rebalance(known: &Known) -> Vec<Judgement> {
 
 fn graceful_below_stop(known: &Known) -> Vec<Judgement> {
     each_worker(known, |look| {
+        // That a worker gave up shows that its tasks need longer, whatever they are given.
+        let given_up = look.worker.given_up.clone();
+        if let Some(count) = given_up.filter(|count| count.value > 0) {
+            look.show(GIVEN_UP, &count);
+            let graceful = look.worker.number(GRACEFUL);
+            if let Some(graceful) = &graceful {
+                look.show(GRACEFUL, graceful);
+            }
+            return fires_if(true, || {
+                let after = graceful.map(|graceful| format!(" after {}", span(graceful.value)));
+                let stops = if count.value == 1 { "stop was" } else { "stops were" };
+                format!("{} {stops} given up{}", count.value, after.unwrap_or_default())
+            });
+        }
         let stop = look.known.measured.stop_ms.as_ref();
         let (stop, graceful) = (look.value(STOPS, stop), look.clock(GRACEFUL));
         let (stop, graceful) = (stop?, graceful?);

@@ -60,7 +60,7 @@ fn leaders_with_different_delays() {
         "checks
          checks
          checks
-         warning delay_drifts cg: 1 min under this leader, 5 min under the one before
+         warning delay_drifts cg: 1 min under c:8083, 5 min under a:8083 before
          -  scheduled.rebalance.max.delay.ms = 300000 (record of a:8083, generation 2)
          -  scheduled.rebalance.max.delay.ms = 60000 (record of c:8083, generation 5)",
     );
@@ -246,6 +246,62 @@ fn what_brokers_and_topics_are_set_to() {
          warning internal_topic_single_replica configs: one replica on 3 brokers or more
          -  replicas = 1 (topic configs)
          -  how many brokers there are = 3 (the broker)
+         checks",
+    );
+}
+
+/// A worker that gave up a stop, told as long as it is that process: whoever restarts it may
+/// give tasks more time.
+#[test]
+fn stops_that_were_given_up_until_the_worker_is_restarted() {
+    const GIVEN_UP: &str = "0.0 config connector foo
+         0.0 config tasks foo 2
+         0.1 ends
+         1.0 group 1 sessioned a off=4 join=0.9 | a: claim=none add=foo,foo-0,foo-1
+         1.1 status foo RUNNING a 1
+         1.2 status foo-0 RUNNING a 1
+         1.3 status foo-1 RUNNING a 1
+         9.0 group 2 sessioned a off=4 join=8.9 | a: claim=foo,foo-0,foo-1 rev=foo-1 | b: host=192.0.2.2 claim=none
+         15.0 group 3 sessioned a off=4 join=14.9 | a: claim=foo,foo-0 | b: host=192.0.2.2 claim=- add=foo-1
+         16.0 ends
+         16.0 checks";
+    check(
+        &format!(
+            "{GIVEN_UP}
+             20.0 group 4 sessioned b off=4 join=19.9 | b: host=192.0.2.2 claim=foo-1 add=foo,foo-0
+             30.0 group 5 sessioned b off=4 join=29.9 | a#2: claim=none | b: host=192.0.2.2 claim=foo-1,foo,foo-0
+             31.0 ends
+             31.0 checks"
+        ),
+        "checks
+         warning graceful_below_stop a:8083: 1 stop was given up
+         - a:8083 how many stops of tasks were given up = 1 (last 3 generations)
+         checks",
+    );
+}
+
+/// All who were in the group when a delay showed are other processes now, perhaps with other
+/// files: it is compared with nothing.
+#[test]
+fn delays_that_differed_before_all_workers_were_restarted() {
+    check(
+        &format!(
+            "{TWO_LEADERS}
+             410.0 group 5 sessioned c off=5 delay=60000 join=409.9 | c: host=192.0.2.3 claim=foo-1,foo
+             420.0 group 6 sessioned c off=5 delay=50000 join=419.9 | c: host=192.0.2.3 claim=foo-1,foo | a#2: claim=none
+             421.0 ends
+             421.0 checks
+             430.0 group 7 sessioned a#2 off=5 join=429.9 | a#2: claim=none add=foo,foo-0,foo-1,foo-2
+             440.0 group 8 sessioned a#2 off=5 join=439.9 | a#2: claim=foo,foo-0,foo-1,foo-2 rev=foo | c#2: host=192.0.2.3 claim=none
+             441.0 ends
+             441.0 checks"
+        ),
+        "checks
+         checks
+         checks
+         warning delay_drifts cg: 1 min under c:8083, 5 min under a:8083 before
+         -  scheduled.rebalance.max.delay.ms = 300000 (record of a:8083, generation 2)
+         -  scheduled.rebalance.max.delay.ms = 60000 (record of c:8083, generation 5)
          checks",
     );
 }

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::{REBALANCE, SESSION};
+use crate::answers::DisagreementType;
 use crate::checks::known::Worker;
 use crate::checks::source::{Source, Value};
 use crate::engine::State;
@@ -19,21 +20,28 @@ pub(super) struct Members<'a> {
     pub(super) shared: BTreeSet<&'a str>,
     /// Of members that share an address: since when each has been in the group.
     since: BTreeMap<&'a str, EventTime>,
+    /// How many stops each gave up, as far as is remembered.
+    given_up: BTreeMap<&'a str, i64>,
+    /// Generations that are remembered.
+    generations: u64,
     now: Option<EventTime>,
 }
 
 impl<'a> Members<'a> {
-    pub(super) fn of(state: &State, newest: &'a GroupSnapshot) -> Self {
+    pub(super) fn of(state: &'a State, newest: &'a GroupSnapshot) -> Self {
         let shared = shared_workers(newest);
         let sharing = newest.members.iter();
         let sharing = sharing.filter(|member| shared.contains(&*member.worker));
         let since = sharing
             .map(|member| (&*member.id, since(state, newest, member)))
             .collect();
+        let generations = state.rounds.shown().count();
         Self {
             newest,
             shared,
             since,
+            given_up: given_up(state),
+            generations: u64::try_from(generations).unwrap_or(u64::MAX),
             now: state.clock.now(),
         }
     }
@@ -41,10 +49,12 @@ impl<'a> Members<'a> {
     /// Members with the same clocks up to a bound, and how many others there are.
     pub(super) fn chosen(&self, worker: impl Fn(&Member) -> Worker) -> (Vec<Worker>, u64) {
         let mut members: Vec<&Arc<Member>> = self.newest.members.iter().collect();
-        // The leader, and those that share an address, say something of their own.
+        // The leader, those that share an address and those that gave up a stop say
+        // something of their own.
         let is_special = |member: &Member| {
             self.newest.leader.as_deref() == Some(&*member.id)
                 || self.shared.contains(&*member.worker)
+                || self.given_up.contains_key(&*member.id)
         };
         members.sort_by(|left, right| {
             (!is_special(left), &left.worker, &left.id).cmp(&(
@@ -84,7 +94,13 @@ impl<'a> Members<'a> {
         let advertised = self
             .is_settled(member)
             .then(|| Value::new(member.worker.to_string(), source()));
+        // Whoever was restarted may have been given more time.
+        let given_up = self.given_up.get(&*member.id).copied().unwrap_or(0);
+        let source = Source::Counted {
+            generations: self.generations,
+        };
         Worker {
+            given_up: Some(Value::new(given_up, source)),
             told: told.into_iter().collect(),
             advertised,
             name,
@@ -106,6 +122,18 @@ impl<'a> Members<'a> {
         let longest = longest.max().unwrap_or(i64::MAX);
         self.now.is_some_and(|now| now.since_ms(*since) > longest)
     }
+}
+
+fn given_up(state: &State) -> BTreeMap<&str, i64> {
+    let told = &state.story.disagreements;
+    let open = told.open(&state.configured).map(|(_, open)| open);
+    let all = open.chain(told.over().map(|over| &over.was));
+    let mut count: BTreeMap<&str, i64> = BTreeMap::new();
+    for stop in all.filter(|open| open.kind == DisagreementType::AbandonedStop) {
+        let of_member = count.entry(stop.member()).or_default();
+        *of_member = of_member.saturating_add(1);
+    }
+    count
 }
 
 /// Since when a member was in all generations.
