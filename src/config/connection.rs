@@ -42,7 +42,9 @@ pub(super) fn complete(
         group.files = files.into_iter().collect();
         let offset_topic = worker.and_then(|worker| worker.offset_topic.as_ref());
         group.offset_storage_topic = offset_topic.map(|given| given.value.clone());
-        group.worker_settings = worker.map_or(Vec::new(), |worker| worker.timings.clone());
+        group.worker_settings = worker.map_or(Vec::new(), |worker| {
+            [&worker.timings[..], &worker.odd[..]].concat()
+        });
     }
 }
 

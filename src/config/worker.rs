@@ -6,6 +6,7 @@ mod clocks;
 mod environment;
 mod jaas;
 mod names;
+mod odd;
 pub(super) mod principal;
 pub mod properties_file;
 mod providers;
@@ -54,6 +55,9 @@ pub(super) struct Worker {
     pub(super) own_worker: Option<Given>,
     /// Its clocks.
     pub(super) timings: Vec<WorkerSetting>,
+    /// Names in its file that mean nothing to a worker of any release, or nothing that it can
+    /// use. Their values are not kept.
+    pub(super) odd: Vec<WorkerSetting>,
     /// How it reaches the cluster.
     pub(super) connection: Translated,
     /// Every file that was read, its own first.
@@ -123,6 +127,7 @@ pub(super) fn read(place: &Place<'_>) -> (Worker, Vec<Mistake>) {
     let offset_topic = given("offset_topic", "offset.storage.topic");
     let own_worker = rest::own_worker(&mut settings).map(Given::from);
     let timings = clocks::read(&mut settings);
+    let odd = odd::names(&settings);
     let worker = Worker {
         group,
         config_topic,
@@ -130,6 +135,7 @@ pub(super) fn read(place: &Place<'_>) -> (Worker, Vec<Mistake>) {
         offset_topic,
         own_worker,
         timings,
+        odd,
         connection,
         files: settings.files.into_iter().collect(),
         warnings: settings.warnings,

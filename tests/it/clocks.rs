@@ -97,6 +97,16 @@ const FIRE: &[(&str, &str, &str)] = &[
         "the scenario sets a delay of 5 s and leaves the session at 10 s",
     ),
     (
+        "task_ignores_stop",
+        "graceful_below_stop",
+        "tasks are given 2 s and ignore that for 12 s",
+    ),
+    (
+        "task_ignores_stop-3.9.2",
+        "graceful_below_stop",
+        "tasks are given 2 s and ignore that for 12 s",
+    ),
+    (
         "zombie_returns",
         "session_above_delay",
         "the scenario sets a delay of 5 s and leaves the session at 10 s",

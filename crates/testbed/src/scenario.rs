@@ -20,6 +20,7 @@ mod expiry;
 mod growth;
 mod hidden;
 mod membership;
+mod mistuned;
 mod namespaces;
 mod opening;
 mod outage;
@@ -330,7 +331,8 @@ const SCENARIOS: &[Scenario] = &[
 
 /// All scenarios, in the order in which they are recorded.
 pub fn all() -> impl Iterator<Item = &'static Scenario> {
-    SCENARIOS.iter().chain(costs::SCENARIOS)
+    let about_costs = costs::SCENARIOS.iter().chain(mistuned::SCENARIOS);
+    SCENARIOS.iter().chain(about_costs)
 }
 
 /// The scenario of this name.

@@ -76,6 +76,8 @@ pub enum Unknown {
     Reference,
     /// It goes on with the next line, and who knows what stands there.
     Swallowed,
+    /// Its name alone is told.
+    Untold,
 }
 
 /// Another group on the same brokers.
@@ -215,6 +217,7 @@ impl fmt::Display for Unknown {
         f.write_str(match self {
             Self::Reference => "it is looked up where the worker runs",
             Self::Swallowed => "a backslash joins it with the next line",
+            Self::Untold => "its name alone is told",
         })
     }
 }

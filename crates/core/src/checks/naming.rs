@@ -237,14 +237,22 @@ fn each_name(
     for worker in &known.workers {
         let mut of_worker = Vec::new();
         let release = worker.release.as_ref().map(|release| release.value);
-        if let Some(release) = release {
-            for (name, given) in &worker.settings {
-                if let Some((said, advice)) = fires(&naming(name, worker, release), name, release) {
-                    of_worker.push(look_at(known, worker, |look| {
-                        look.mention(name, &given.source);
-                        fires_if(true, || said.clone())?.advise(|| advice.clone())
-                    }));
-                }
+        // Without a release, what is true from the oldest to the newest.
+        let releases = match release {
+            Some(release) => [release; 2],
+            None => [tables().oldest(), tables().newest()],
+        };
+        let told = |name: &str| {
+            let [first, last] =
+                releases.map(|release| fires(&naming(name, worker, release), name, release));
+            first.filter(|first| last.as_ref() == Some(first))
+        };
+        for (name, given) in &worker.settings {
+            if let Some((said, advice)) = told(name) {
+                of_worker.push(look_at(known, worker, |look| {
+                    look.mention(name, &given.source);
+                    fires_if(true, || said.clone())?.advise(|| advice.clone())
+                }));
             }
         }
         if of_worker.is_empty() {

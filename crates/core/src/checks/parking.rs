@@ -4,8 +4,8 @@ use super::inputs::{
     DELAY, LEADER_CHANGED, LEADER_DELAYS, LOSS, OTHERS, RELEASE, RESTARTS, SESSION, WORKER_COUNT,
 };
 use super::look::{each_worker, fires_if, group, passes, same, span};
-use super::source::{Source, Value};
 use super::releases::Release;
+use super::source::{Source, Value};
 use super::{Check, Harm, Judgement, Known, Severity};
 
 pub(super) const CHECKS: &[Check] = &[

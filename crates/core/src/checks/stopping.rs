@@ -1,6 +1,8 @@
 //! How long work may take to stop, and who does not wait for it.
 
-use super::inputs::{GIVEN_UP, ADMIN_CALL, CALLS, FILE, FLUSH, GRACE, GRACEFUL, REBALANCE, REVOKED, STOPS};
+use super::inputs::{
+    ADMIN_CALL, CALLS, FILE, FLUSH, GIVEN_UP, GRACE, GRACEFUL, REBALANCE, REVOKED, STOPS,
+};
 use super::look::{each_worker, fires_if, passes, span};
 use super::{Check, Harm, Judgement, Known, Severity};
 
@@ -165,8 +167,16 @@ fn graceful_below_stop(known: &Known) -> Vec<Judgement> {
             }
             return fires_if(true, || {
                 let after = graceful.map(|graceful| format!(" after {}", span(graceful.value)));
-                let stops = if count.value == 1 { "stop was" } else { "stops were" };
-                format!("{} {stops} given up{}", count.value, after.unwrap_or_default())
+                let stops = if count.value == 1 {
+                    "stop was"
+                } else {
+                    "stops were"
+                };
+                format!(
+                    "{} {stops} given up{}",
+                    count.value,
+                    after.unwrap_or_default()
+                )
             });
         }
         let stop = look.known.measured.stop_ms.as_ref();

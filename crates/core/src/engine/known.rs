@@ -21,7 +21,7 @@ use super::State;
 use super::polls::Sight;
 use super::publish::worker_label;
 use crate::answers::GroupState;
-use crate::checks::known::{Given, Known};
+use crate::checks::known::{Given, Known, Unknown};
 use crate::checks::releases::Release;
 use crate::checks::source::{Source, Value};
 use crate::view::own;
@@ -107,7 +107,12 @@ fn own_known(state: &State, group: &Known, name: &str) -> Option<Known> {
         .find(|worker| worker.name == name)?
         .clone();
     for setting in settings {
-        let given = Given::new(setting.value.clone(), place(&setting.source));
+        let text = match setting.value.as_str() {
+            "" => Err(Unknown::Untold),
+            text => Ok(text.to_owned()),
+        };
+        let source = place(&setting.source);
+        let given = Given { text, source };
         worker.settings.insert(setting.name.clone(), given);
     }
     let mut own = Known {

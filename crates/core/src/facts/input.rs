@@ -99,7 +99,7 @@ pub struct Settings {
 pub struct WorkerSetting {
     /// Kafka's name of it.
     pub name: String,
-    /// Its value, as written.
+    /// Its value, as written; empty where the name alone is told.
     pub value: String,
     /// File and line, or environment variable.
     pub source: String,

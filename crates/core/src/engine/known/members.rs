@@ -126,10 +126,14 @@ impl<'a> Members<'a> {
 
 fn given_up(state: &State) -> BTreeMap<&str, i64> {
     let told = &state.story.disagreements;
-    let open = told.open(&state.configured).map(|(_, open)| open);
-    let all = open.chain(told.over().map(|over| &over.was));
+    let open = told.open(&state.configured);
+    let all = open.chain(told.over().map(|over| (over.item, &over.was)));
+    // Old workers stop nothing of a deleted connector, however much time they have.
+    let given_up = all.filter(|(item, open)| {
+        open.kind == DisagreementType::AbandonedStop && state.configured.contains(*item)
+    });
     let mut count: BTreeMap<&str, i64> = BTreeMap::new();
-    for stop in all.filter(|open| open.kind == DisagreementType::AbandonedStop) {
+    for (_, stop) in given_up {
         let of_member = count.entry(stop.member()).or_default();
         *of_member = of_member.saturating_add(1);
     }
