@@ -109,7 +109,7 @@ fn stops_exceed_rebalance(known: &Known) -> Vec<Judgement> {
         let revoked = look.value(REVOKED, revoked);
         let [graceful, rebalance] = look.clocks([GRACEFUL, REBALANCE])?;
         let revoked = revoked?;
-        let batches = revoked.saturating_add(STOP_THREADS - 1) / STOP_THREADS;
+        let batches = batches(revoked);
         let longest = batches.saturating_mul(graceful);
         fires_if(longest > rebalance, || {
             format!(
@@ -119,6 +119,10 @@ fn stops_exceed_rebalance(known: &Known) -> Vec<Judgement> {
             )
         })
     })
+}
+
+fn batches(revoked: i64) -> i64 {
+    revoked.saturating_add(STOP_THREADS - 1) / STOP_THREADS
 }
 
 fn graceful_near_rebalance(known: &Known) -> Vec<Judgement> {
@@ -182,7 +186,10 @@ fn graceful_below_stop(known: &Known) -> Vec<Judgement> {
         let stop = look.known.measured.stop_ms.as_ref();
         let (stop, graceful) = (look.value(STOPS, stop), look.clock(GRACEFUL));
         let (stop, graceful) = (stop?, graceful?);
-        fires_if(stop > graceful, || {
+        // Each is given that long, and waits for those before it.
+        let revoked = look.known.records.revoked_at_once.as_ref();
+        let batches = batches(revoked.map_or(1, |revoked| revoked.value)).max(1);
+        fires_if(stop > graceful.saturating_mul(batches), || {
             format!(
                 "a stop took {}, tasks are given {}",
                 span(stop),

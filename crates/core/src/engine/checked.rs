@@ -36,23 +36,42 @@ pub(super) fn answer(state: &State, sight: Option<&Sight<'_>>) -> Option<Arc<Che
     Some(answer)
 }
 
-fn judged(watched: &Watched) -> ChecksAnswer {
-    let shared = judge(&watched.group);
-    let own = watched.own.as_ref().map(judge).unwrap_or_default();
-    let own_name = watched.own.as_ref().and_then(|own| own.workers.first());
-    let own_name = own_name.map(|worker| worker.name.as_str());
-    let key = |finding: &Finding| (finding.check.id, finding.judgement.subject.clone());
-    let has_fired = |finding: &&Finding| finding.judgement.outcome == Outcome::Fired;
-    let told_by_all: BTreeSet<_> = shared.iter().filter(has_fired).map(key).collect();
-    // Of the worker beside the agent more is known than all agents know.
-    let is_of_own = |finding: &Finding| Some(finding.judgement.subject.as_str()) == own_name;
-    let findings = shared.into_iter().filter(|finding| !is_of_own(finding));
-    let findings: Vec<Finding> = if own_name.is_some() {
-        let of_own = own.into_iter().filter(|finding| is_of_own(finding));
-        findings.chain(of_own).collect()
-    } else {
-        findings.collect()
+/// What the checks say: of the worker beside the agent more is known than all agents know.
+pub(super) fn findings(watched: &Watched) -> Vec<Finding> {
+    let Some(own_name) = own_name(watched) else {
+        return judge(&watched.group);
     };
+    let own = watched.own.as_ref().map(judge).unwrap_or_default();
+    let is_of_own = |finding: &Finding| finding.judgement.subject == own_name;
+    let mut findings = judge(&watched.group);
+    findings.retain(|finding| !is_of_own(finding));
+    findings.extend(own.into_iter().filter(is_of_own));
+    findings
+}
+
+fn own_name(watched: &Watched) -> Option<&str> {
+    let own = watched.own.as_ref()?;
+    own.workers.first().map(|worker| worker.name.as_str())
+}
+
+/// What all agents say of the worker beside this one, too.
+fn told_by_all(watched: &Watched) -> BTreeSet<&'static str> {
+    let Some(own_name) = own_name(watched) else {
+        return BTreeSet::new();
+    };
+    let shared = judge(&watched.group).into_iter();
+    let of_own = shared.filter(|finding| {
+        let judgement = &finding.judgement;
+        judgement.outcome == Outcome::Fired && judgement.subject == own_name
+    });
+    of_own.map(|finding| finding.check.id).collect()
+}
+
+fn judged(watched: &Watched) -> ChecksAnswer {
+    let told_by_all = told_by_all(watched);
+    let own_name = own_name(watched);
+    let is_of_own = |finding: &Finding| Some(finding.judgement.subject.as_str()) == own_name;
+    let findings = findings(watched);
 
     let mut answer = ChecksAnswer {
         workers_left_out: watched.left_out,
@@ -62,7 +81,7 @@ fn judged(watched: &Watched) -> ChecksAnswer {
     for finding in findings {
         match finding.judgement.outcome {
             Outcome::Fired => {
-                let own = is_of_own(&finding) && !told_by_all.contains(&key(&finding));
+                let own = is_of_own(&finding) && !told_by_all.contains(finding.check.id);
                 answer.fired.push(fired(finding, own));
             }
             Outcome::Passed => answer.passed = answer.passed.saturating_add(1),

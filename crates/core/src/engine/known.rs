@@ -44,6 +44,15 @@ pub(super) struct Watched {
     pub(super) left_out: u64,
 }
 
+/// What is known without the group's records.
+pub(super) fn unwatched(state: &State) -> Known {
+    Known {
+        group: Some(Value::new(state.settings.group.clone(), Source::Said)),
+        broker: cluster::broker(&state.settings, state.cluster.as_ref()),
+        ..Known::default()
+    }
+}
+
 /// What is known by the group's records.
 pub(super) fn watched(state: &State, sight: &Sight<'_>) -> Watched {
     let alive = sight.state == GroupState::Stable;
