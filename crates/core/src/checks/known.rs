@@ -56,6 +56,9 @@ pub struct Worker {
     pub advertised: Option<Value<String>>,
     /// How many stops of its tasks it gave up since it joined.
     pub given_up: Option<Value<i64>>,
+    /// How long the group waited for it at least when it was out for stopping what it was told
+    /// to give up.
+    pub out_after_ms: Option<Value<i64>>,
     /// How long its process may take to end before it is killed.
     pub grace_ms: Option<Value<i64>>,
 }

@@ -1,7 +1,7 @@
 //! How long work may take to stop, and who does not wait for it.
 
 use super::inputs::{
-    ADMIN_CALL, CALLS, FILE, FLUSH, GIVEN_UP, GRACE, GRACEFUL, REBALANCE, REVOKED, STOPS,
+    ADMIN_CALL, CALLS, FILE, FLUSH, GIVEN_UP, GRACE, GRACEFUL, OUT_AFTER, REBALANCE, REVOKED, STOPS,
 };
 use super::look::{each_worker, fires_if, passes, span};
 use super::{Check, Harm, Judgement, Known, Severity};
@@ -36,7 +36,7 @@ pub(super) const CHECKS: &[Check] = &[
         severity: Severity::Warning,
         harm: Harm::GroupStalls,
         title: "tasks have taken longer to stop than `rebalance.timeout.ms`",
-        inputs: &[STOPS, REBALANCE],
+        inputs: &[STOPS, REBALANCE, OUT_AFTER],
         consequence: "When a connector gets other tasks, its old ones are stopped before the worker joins: the join lasts as long as the slowest stop, and the worker is thrown out at rebalance.timeout.ms.",
         advice: "Find out why the tasks stop slowly; lower task.shutdown.graceful.timeout.ms so that they are given up sooner, or raise rebalance.timeout.ms.",
         decide: stop_exceeds_rebalance,
@@ -146,6 +146,21 @@ fn graceful_near_rebalance(known: &Known) -> Vec<Judgement> {
 
 fn stop_exceeds_rebalance(known: &Known) -> Vec<Judgement> {
     each_worker(known, |look| {
+        // That a worker was out shows it, however long its stops went on.
+        let out_after = look.worker.out_after_ms.clone();
+        let rebalance_now = look.worker.number(REBALANCE);
+        if let (Some(after), Some(rebalance)) = (out_after, rebalance_now)
+            && after.value >= rebalance.value
+        {
+            look.show(OUT_AFTER, &after);
+            look.show(REBALANCE, &rebalance);
+            return fires_if(true, || {
+                format!(
+                    "it stopped what it was told to give up, and was out of the group after {}",
+                    span(after.value)
+                )
+            });
+        }
         let stop = look.known.measured.stop_ms.as_ref();
         let (stop, rebalance) = (look.value(STOPS, stop), look.clock(REBALANCE));
         let (stop, rebalance) = (stop?, rebalance?);

@@ -305,3 +305,41 @@ fn delays_that_differed_before_all_workers_were_restarted() {
          checks",
     );
 }
+
+/// a is told to give up work, is out after its rebalance timeout of 10 s, and comes back with a
+/// claim. That is told until its timeout is longer.
+#[test]
+fn a_worker_that_was_out_while_it_stopped_its_work() {
+    const OUT: &str = "0.0 config connector foo
+         0.0 config tasks foo 2
+         0.1 ends
+         1.0 group 1 sessioned a off=4 timeout=10000 join=0.9 | a: session=6000 claim=none add=foo,foo-0,foo-1
+         9.0 group 2 sessioned a off=4 timeout=10000 join=8.9 | a: session=6000 claim=foo,foo-0,foo-1 rev=foo-0,foo-1 | b: host=192.0.2.2 session=6000 claim=none
+         19.0 group 3 sessioned b off=4 timeout=10000 join=18.9 | b: host=192.0.2.2 session=6000 claim=- add=foo,foo-0,foo-1";
+    check(
+        &format!(
+            "{OUT}
+             21.0 group 4 sessioned b off=4 timeout=10000 join=20.9 | a#2: session=6000 claim=foo | b: host=192.0.2.2 session=6000 claim=foo,foo-0,foo-1
+             22.0 ends
+             22.0 checks
+             30.0 group 5 sessioned b off=4 timeout=10001 join=29.9 | a#3: session=6000 claim=none | b: host=192.0.2.2 session=6000 claim=foo,foo-0,foo-1
+             31.0 ends
+             31.0 checks"
+        ),
+        "checks
+         warning stop_exceeds_rebalance a:8083: it stopped what it was told to give up, and was out of the group after 10 s
+         - a:8083 after how long a worker was out while it stopped tasks, in ms = 10000 (record of a:8083, generation 2)
+         - a:8083 rebalance.timeout.ms = 10000 (record of a:8083, generation 4)
+         checks",
+    );
+    // Whoever comes back without a claim may have died.
+    check(
+        &format!(
+            "{OUT}
+             21.0 group 4 sessioned b off=4 timeout=10000 join=20.9 | a#2: session=6000 claim=none | b: host=192.0.2.2 session=6000 claim=foo,foo-0,foo-1
+             22.0 ends
+             22.0 checks"
+        ),
+        "checks",
+    );
+}

@@ -250,7 +250,7 @@ pub(super) const CASES: &[Case] = cases! {
     wrong_scope:
         "worker a max.poll.records=10",
         "worker a max.poll.records=10 consumer.max.poll.records=10 max.request.size=1",
-        "release none\nworker a max.poll.records=10";
+        "release none\nworker a group.remote.assignor=uniform";
     instance_id_ignored:
         "worker a group.instance.id=pod-0",
         "worker a consumer.group.instance.id=pod-0",

@@ -142,3 +142,15 @@ fn a_stop_that_was_given_up_is_evidence_by_itself() {
     let fired = (Outcome::Fired, "2 stops were given up after 2 s".to_owned());
     assert_eq!(outcome(&known), fired);
 }
+
+/// Who was out while it stopped its work is told until the group waits longer for it.
+#[test]
+fn a_worker_that_was_out_while_it_stopped_is_told_until_the_group_waits_longer() {
+    for (now, outcome) in [(60_000, Outcome::Fired), (60_001, Outcome::Undecided)] {
+        let mut known = known(&format!("member a rebalance.timeout.ms={now}"));
+        known.workers[0].out_after_ms = Some(Value::new(60_000, Source::Broker));
+        let findings = judge(&known).into_iter();
+        let mut ours = findings.filter(|finding| finding.check.id == "stop_exceeds_rebalance");
+        assert_eq!(ours.next().unwrap().judgement.outcome, outcome, "{now}");
+    }
+}

@@ -9,10 +9,13 @@ use crate::checks::known::Worker;
 use crate::checks::source::{Source, Value};
 use crate::engine::State;
 use crate::engine::publish::{shared_workers, worker_label};
-use crate::facts::observation::{GroupSnapshot, Member};
+use crate::facts::observation::{Claim, GroupSnapshot, Member};
 use crate::facts::time::EventTime;
 use crate::limits::{CHECK_WORKERS_ALIKE_MAX, CHECK_WORKERS_MAX};
 use crate::story::rounds::Round;
+
+/// A worker counts from when it got its assignment, the record from when it was made.
+const OUT_EARLY_MS: i64 = 500;
 
 /// The members of the newest record.
 pub(super) struct Members<'a> {
@@ -22,6 +25,10 @@ pub(super) struct Members<'a> {
     since: BTreeMap<&'a str, EventTime>,
     /// How many stops each gave up, as far as is remembered.
     given_up: BTreeMap<&'a str, i64>,
+    /// After how long each was out of the group while it stopped what was revoked, and in
+    /// which generation: by the worker's address, since who was out comes back as another
+    /// member.
+    out_after: BTreeMap<&'a str, (i64, i32)>,
     /// Generations that are remembered.
     generations: u64,
     now: Option<EventTime>,
@@ -41,6 +48,7 @@ impl<'a> Members<'a> {
             shared,
             since,
             given_up: given_up(state),
+            out_after: out_after(state),
             generations: u64::try_from(generations).unwrap_or(u64::MAX),
             now: state.clock.now(),
         }
@@ -55,6 +63,7 @@ impl<'a> Members<'a> {
             self.newest.leader.as_deref() == Some(&*member.id)
                 || self.shared.contains(&*member.worker)
                 || self.given_up.contains_key(&*member.id)
+                || self.out_after.contains_key(&*member.worker)
         };
         members.sort_by(|left, right| {
             (!is_special(left), &left.worker, &left.id).cmp(&(
@@ -99,7 +108,17 @@ impl<'a> Members<'a> {
         let source = Source::Counted {
             generations: self.generations,
         };
+        let out_after = self.out_after.get(&*member.worker);
+        let out_after = out_after.filter(|_| !self.shared.contains(&*member.worker));
+        let out_after_ms = out_after.map(|(ms, generation)| {
+            let source = Source::Record {
+                worker: name.clone(),
+                generation: *generation,
+            };
+            Value::new(*ms, source)
+        });
         Worker {
+            out_after_ms,
             given_up: Some(Value::new(given_up, source)),
             told: told.into_iter().collect(),
             advertised,
@@ -138,6 +157,40 @@ fn given_up(state: &State) -> BTreeMap<&str, i64> {
         *of_member = of_member.saturating_add(1);
     }
     count
+}
+
+/// Who was told to give up work, was out of the group after its own rebalance timeout, and came
+/// back with a claim: it had not died, it was still stopping.
+fn out_after(state: &State) -> BTreeMap<&str, (i64, i32)> {
+    let ours = |round: &&Round| round.incarnation == state.group.incarnation;
+    let records: Vec<&GroupSnapshot> = state
+        .rounds
+        .shown()
+        .filter(ours)
+        .filter_map(|round| round.record.as_deref())
+        .collect();
+    let mut out = BTreeMap::new();
+    for (place, pair) in records.windows(2).enumerate() {
+        let [before, now] = pair else {
+            continue;
+        };
+        let took_ms = now.recorded.since_ms(before.recorded);
+        for member in before.members.iter().filter(|m| !m.revoked.is_empty()) {
+            let waited_ms = i64::from(member.rebalance_timeout_ms);
+            let is_over = took_ms >= waited_ms.saturating_sub(OUT_EARLY_MS);
+            let is_out = now.member(&member.id).is_none();
+            let mut later = records.iter().skip(place.saturating_add(1));
+            let back = later.find_map(|record| {
+                let mut members = record.members.iter();
+                members.find(|back| back.worker == member.worker)
+            });
+            let has_claim = back.is_some_and(|back| matches!(back.claim, Claim::Items(_)));
+            if is_over && is_out && has_claim {
+                out.insert(&*member.worker, (waited_ms, before.generation));
+            }
+        }
+    }
+    out
 }
 
 /// Since when a member was in all generations.

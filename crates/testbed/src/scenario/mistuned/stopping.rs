@@ -112,7 +112,7 @@ pub(super) fn overrun(stage: &mut Stage) -> anyhow::Result<()> {
     let is_out = truth.generations.iter().any(is_out);
     ensure!(is_out, "worker-1 did not leave");
     stage.end_unexplained()?;
-    let subjects = [id(stage, "worker-1")?, id(stage, &newcomer)?];
+    let subjects = [id(stage, "worker-1")?];
     let findings = found(stage, (step, CHECK), &subjects)?;
     let source = format!("record of {}", subjects[0]);
     let is_shown = findings
