@@ -99,6 +99,32 @@ fn found(
     Ok(findings)
 }
 
+/// The same for a check that may say it of some of these; of the first it must.
+fn found_among(
+    stage: &mut Stage,
+    (step, check): (&str, &str),
+    subjects: &[String],
+) -> anyhow::Result<Vec<Value>> {
+    let is_of = |finding: &Value, subject: Option<&String>| {
+        finding["subject"].as_str() == subject.map(String::as_str)
+    };
+    let findings = wait_until(&format!("{step}: {check}"), TOLD_MAX, || {
+        let mut fired = fired(stage)?;
+        fired.retain(|finding| finding["check"] == check);
+        let is_told = fired.iter().any(|it| is_of(it, subjects.first()));
+        Ok(is_told.then_some(fired))
+    })?;
+    let strangers = findings.iter().filter(|finding| {
+        let mut subjects = subjects.iter();
+        !subjects.any(|subject| is_of(finding, Some(subject)))
+    });
+    let mut comparison = Comparison::new();
+    let what = format!("{step}: others of whom {check} says it");
+    comparison.equal(&what, &0, &strangers.count());
+    stage.count(comparison)?;
+    Ok(findings)
+}
+
 /// Whether a finding shows a value that was read there, in words of the source.
 fn shows(finding: &Value, name: &str, value: &str, source: &str) -> bool {
     let values = finding["values"].as_array();

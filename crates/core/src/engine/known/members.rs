@@ -9,9 +9,11 @@ use crate::checks::known::Worker;
 use crate::checks::source::{Source, Value};
 use crate::engine::State;
 use crate::engine::publish::{shared_workers, worker_label};
+use crate::facts::ids::WorkItem;
 use crate::facts::observation::{Claim, GroupSnapshot, Member};
 use crate::facts::time::EventTime;
 use crate::limits::{CHECK_WORKERS_ALIKE_MAX, CHECK_WORKERS_MAX};
+use crate::story::disagreements::Open;
 use crate::story::rounds::Round;
 
 /// A worker counts from when it got its assignment, the record from when it was made.
@@ -147,9 +149,23 @@ fn given_up(state: &State) -> BTreeMap<&str, i64> {
     let told = &state.story.disagreements;
     let open = told.open(&state.configured);
     let all = open.chain(told.over().map(|over| (over.item, &over.was)));
-    // Old workers stop nothing of a deleted connector, however much time they have.
+    // Old workers stop nothing of a deleted connector, however much time they have: who gives
+    // a task up sees it handed to another.
+    let records = state
+        .rounds
+        .shown()
+        .filter_map(|round| round.record.as_deref());
+    let records: Vec<&GroupSnapshot> = records.collect();
+    let is_handed_on = |item: &WorkItem, open: &Open| {
+        let mut records = records.iter().rev();
+        let then = records.find(|record| record.recorded == open.since);
+        then.is_some_and(|record| {
+            let mut members = record.members.iter();
+            members.any(|member| member.assigned.binary_search(item).is_ok())
+        })
+    };
     let given_up = all.filter(|(item, open)| {
-        open.kind == DisagreementType::AbandonedStop && state.configured.contains(*item)
+        open.kind == DisagreementType::AbandonedStop && is_handed_on(item, open)
     });
     let mut count: BTreeMap<&str, i64> = BTreeMap::new();
     for (_, stop) in given_up {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::ensure;
 
-use super::{found, id, mended, restarted, shows, whole};
+use super::{found, found_among, id, mended, restarted, shows, whole};
 use crate::scenario::opening::{cold_start, created, group_of, until};
 use crate::scenario::stage::Stage;
 use crate::spec::ClusterSpec;
@@ -112,8 +112,9 @@ pub(super) fn overrun(stage: &mut Stage) -> anyhow::Result<()> {
     let is_out = truth.generations.iter().any(is_out);
     ensure!(is_out, "worker-1 did not leave");
     stage.end_unexplained()?;
-    let subjects = [id(stage, "worker-1")?];
-    let findings = found(stage, (step, CHECK), &subjects)?;
+    let subjects = [id(stage, "worker-1")?, id(stage, &newcomer)?];
+    // Of the newcomer, too, where the stops were measured to their end.
+    let findings = found_among(stage, (step, CHECK), &subjects)?;
     let source = format!("record of {}", subjects[0]);
     let is_shown = findings
         .iter()
