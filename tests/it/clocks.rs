@@ -165,7 +165,11 @@ fn what_is_mended_in_a_recording_is_found_before_and_not_after() {
         for input in CaptureReader::open(capture).unwrap() {
             engine.apply(&input.unwrap());
             let answers = engine.answers();
-            let generation = answers.group.as_ref().and_then(|group| group.generation).unwrap_or(0);
+            let generation = answers
+                .group
+                .as_ref()
+                .and_then(|group| group.generation)
+                .unwrap_or(0);
             let checks = answers.checks.iter().flat_map(|checks| &checks.fired);
             let ours = checks.filter(|fired| fired.check == *check);
             let ours = ours.map(|fired| (fired.subject.to_string(), generation.into()));
