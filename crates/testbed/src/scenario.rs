@@ -8,6 +8,7 @@ mod agent;
 mod brokers;
 mod changed;
 mod changes;
+mod checking;
 mod clock;
 mod compare;
 mod coordinator;

@@ -315,12 +315,12 @@ impl Watcher {
     /// What is known less of than could be.
     fn notes(&self, engine: &Engine, answers: &Answers, progress: Progress) -> Vec<String> {
         let mut notes = Vec::new();
-        let who = self.principal.as_deref().unwrap_or("the principal");
+        let who = self.principal.as_deref().unwrap_or("the agent's principal");
         match engine.cluster() {
             Some(cluster) => {
                 for (right, on) in cluster.rights_missing() {
                     notes.push(format!(
-                        "{who} may have {right} on {on}: without it what is set there is not known"
+                        "{who} lacks {right} on {on}: what is set there is not known"
                     ));
                 }
             }

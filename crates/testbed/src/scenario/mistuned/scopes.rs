@@ -1,6 +1,5 @@
 //! The right setting at the wrong place: only the worker's file shows it.
 
-use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context, ensure};
@@ -9,6 +8,7 @@ use serde_json::Value;
 use super::{TOLD_MAX, id, restarted};
 use crate::properties::Properties;
 use crate::scenario::agent::Agent;
+use crate::scenario::checking::check_live;
 use crate::scenario::opening::{cold_start, created, group_of};
 use crate::scenario::stage::Stage;
 use crate::spec::ClusterSpec;
@@ -101,14 +101,7 @@ fn fired_by(agent: &Agent, (check, subject): (&str, &str)) -> anyhow::Result<Opt
 /// How many misplaced settings `check --live` finds in the file of a worker, each with its line.
 fn checked(stage: &Stage, worker: &str) -> anyhow::Result<usize> {
     let file = stage.cluster.worker(worker)?.properties_file();
-    let mut command = Command::new(stage.program());
-    command
-        .env_clear()
-        .args(["check", "--live", "--format", "json"]);
-    let output = command.arg(&file).output().context("check --live")?;
-    let words = String::from_utf8_lossy(&output.stderr);
-    let report: Value = serde_json::from_slice(&output.stdout)
-        .with_context(|| format!("check --live: {}: {words}", output.status))?;
+    let (report, _) = check_live(stage, [&file])?;
     let findings = report["findings"].as_array().context("no findings")?;
     let ours = findings
         .iter()
