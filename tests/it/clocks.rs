@@ -114,6 +114,11 @@ const FIRE: &[(&str, &str, &str)] = &[
         "a dozen stops of 6 s on eight threads, and the group waits for 10 s",
     ),
     (
+        "stops_overrun",
+        "timeouts_differ",
+        "of two workers only the first has a rebalance timeout of 10 s",
+    ),
+    (
         "task_fails_after_move",
         "session_above_delay",
         "the scenario sets a delay of 5 s and leaves the session at 10 s",

@@ -1,5 +1,8 @@
 //! Names of settings: misspelt, of another scope, of another release, or nobody's.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
 use super::inputs::{FILE, INSTANCE, RELEASE, SINK_INSTANCE};
 use super::known::Worker;
 use super::look::{Look, Verdict, each_worker, fires_if, look_at, passes};
@@ -117,7 +120,10 @@ enum Naming {
     Unknown,
 }
 
-fn naming(name: &str, worker: &Worker, release: Release) -> Naming {
+/// Which setting of a worker each name is near: many workers may have the same one.
+type Near<'a> = RefCell<BTreeMap<&'a str, Option<&'static str>>>;
+
+fn naming<'a>(name: &'a str, worker: &Worker, release: Release, near: &Near<'a>) -> Naming {
     let tables = tables();
     if tables.has(Whose::Worker, name, release) || [INSTANCE, SINK_INSTANCE].contains(&name) {
         return Naming::Fine;
@@ -152,8 +158,11 @@ fn naming(name: &str, worker: &Worker, release: Release) -> Naming {
             Naming::WrongScope(places)
         };
     }
-    let known = tables.names(Whose::Worker);
-    match nearest(name, known) {
+    let mut near = near.borrow_mut();
+    let near = near
+        .entry(name)
+        .or_insert_with(|| nearest(name, tables.names(Whose::Worker)));
+    match near {
         Some(near) => Naming::Misspelt(near.to_owned()),
         None => Naming::Unknown,
     }
@@ -234,6 +243,7 @@ fn each_name(
     fires: impl Fn(&Naming, &str, Release) -> Option<(String, String)>,
 ) -> Vec<Judgement> {
     let mut judgements = Vec::new();
+    let near = Near::default();
     for worker in &known.workers {
         let mut of_worker = Vec::new();
         let release = worker.release.as_ref().map(|release| release.value);
@@ -242,9 +252,9 @@ fn each_name(
             Some(release) => [release; 2],
             None => [tables().oldest(), tables().newest()],
         };
-        let told = |name: &str| {
+        let told = |name| {
             let [first, last] =
-                releases.map(|release| fires(&naming(name, worker, release), name, release));
+                releases.map(|release| fires(&naming(name, worker, release, &near), name, release));
             first.filter(|first| last.as_ref() == Some(first))
         };
         for (name, given) in &worker.settings {
