@@ -27,8 +27,6 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::answers::{Answers, Counters, EpisodeAnswer, Outcome, RoundAnswer};
-use crate::checks::known::Known;
-use crate::checks::{Finding, judge};
 use crate::facts::cluster::Cluster;
 use crate::facts::ids::Names;
 use crate::facts::input::{Ends, Input, InputKind, Sampled, Settings, Start, Topic};
@@ -242,33 +240,6 @@ impl Engine {
     #[must_use]
     pub fn describe(&self, round: &Round) -> RoundAnswer {
         publish::round(&self.state.names, round)
-    }
-
-    /// What checks compare of the running group, without what the file beside this agent says;
-    /// where its records are not read, what brokers say alone.
-    #[must_use]
-    pub fn known(&self) -> Known {
-        let sight = self.state.sight().filter(|sight| sight.by_records);
-        match sight {
-            Some(sight) => known::watched(&self.state, &sight).group,
-            None => known::unwatched(&self.state),
-        }
-    }
-
-    /// What the checks say of it, with the settings that the file beside this agent says.
-    #[must_use]
-    pub fn checked(&self) -> Vec<Finding> {
-        let sight = self.state.sight().filter(|sight| sight.by_records);
-        match sight {
-            Some(sight) => checked::findings(&known::watched(&self.state, &sight)),
-            None => judge(&known::unwatched(&self.state)),
-        }
-    }
-
-    /// What brokers said of themselves and of the topics; none where they did not.
-    #[must_use]
-    pub fn cluster(&self) -> Option<&Cluster> {
-        self.state.cluster.as_ref()
     }
 
     /// All that may be shown.

@@ -1,6 +1,8 @@
 //! `evenkeel check --live`: reads each group as the agent would, for a bounded time, until
 //! what can be known is known; says how far it is on standard error.
 
+mod progress;
+
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,7 +13,7 @@ use evenkeel_core::checks::Finding;
 use evenkeel_core::checks::known::{Known, Worker};
 use evenkeel_core::checks::source::Source;
 use evenkeel_core::engine::{Change, Engine};
-use evenkeel_core::facts::input::{Input, Topic, Trouble};
+use evenkeel_core::facts::input::{Input, Topic};
 use evenkeel_core::facts::time::ArrivalTime;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
@@ -26,9 +28,9 @@ use crate::read::kafka::ReadSettings;
 use crate::run::shutdown::Shutdown;
 use crate::run::{clock, group};
 use crate::show::checks::LiveRead;
-use crate::show::health::{About, Why, health};
 use crate::show::view::{AgentStats, HitchStats, PollStats};
 use crate::show::{api, log};
+use progress::{Progress, progress};
 
 /// Inputs between a reader and its engine.
 const INPUTS_MAX: usize = 4096;
@@ -191,21 +193,6 @@ struct Watcher {
     watched: Option<Watched>,
 }
 
-/// What was found out so far.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Progress {
-    /// All that is needed was read.
-    Current,
-    /// Nothing more comes: what is in the way lasts.
-    Stuck,
-    /// No broker answers.
-    Outside,
-    /// None lets us in.
-    Refused,
-    /// It goes on.
-    Reading,
-}
-
 impl group::Surroundings for Watcher {
     fn ask_ends(&mut self) {
         self.reader.ask_ends();
@@ -362,40 +349,6 @@ impl Watched {
     pub(super) fn is_own(&self, member: &Worker) -> bool {
         let own = self.own.as_ref().and_then(|(_, name)| name.as_deref());
         own == Some(member.name.as_str())
-    }
-}
-
-fn progress(answers: &Answers, now: ArrivalTime) -> Progress {
-    let health = health(answers, now);
-    let of_topics = health
-        .reasons
-        .iter()
-        .filter_map(|reason| match reason.about {
-            About::Topic(_) => Some(reason.why),
-            About::Polls | About::All => None,
-        });
-    let of_topics: Vec<Why> = of_topics.collect();
-    let all_are = |trouble: Trouble| {
-        of_topics.len() == Topic::ALL.len()
-            && of_topics.iter().all(|why| *why == Why::Trouble(trouble))
-    };
-    let lasts = |why: &Why| matches!(why, Why::Trouble(trouble) if trouble.lasts());
-    if all_are(Trouble::Unreachable) {
-        Progress::Outside
-    } else if all_are(Trouble::Unauthenticated) {
-        Progress::Refused
-    } else if health.current {
-        Progress::Current
-    } else if of_topics.iter().any(lasts)
-        && health.reasons.iter().all(|reason| match reason.about {
-            About::Topic(_) => lasts(&reason.why),
-            About::Polls => matches!(reason.why, Why::Trouble(_)),
-            About::All => true,
-        })
-    {
-        Progress::Stuck
-    } else {
-        Progress::Reading
     }
 }
 

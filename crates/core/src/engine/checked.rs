@@ -6,11 +6,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::State;
 use super::known::{self, Watched};
 use super::polls::Sight;
+use super::{Engine, State};
 use crate::answers::{ChecksAnswer, ComparedAnswer, FiredAnswer, UndecidedAnswer};
+use crate::checks::known::Known;
 use crate::checks::{Finding, Outcome, Severity, judge};
+use crate::facts::cluster::Cluster;
 use crate::limits::CHECKS_FIRED_MAX;
 
 /// What the checks said last, and of what: a large group is shown twenty times a second.
@@ -140,6 +142,37 @@ fn fired(finding: Finding, own: bool) -> FiredAnswer {
         consequence: check.consequence,
         advice: judgement.advice.unwrap_or_else(|| check.advice.to_owned()),
         link: format!("docs/checks.md#{}", check.id),
+    }
+}
+
+// === impl Engine ===
+
+impl Engine {
+    /// What checks compare of the running group, without what the file beside this agent says;
+    /// where its records are not read, what brokers say alone.
+    #[must_use]
+    pub fn known(&self) -> Known {
+        let sight = self.state.sight().filter(|sight| sight.by_records);
+        match sight {
+            Some(sight) => known::watched(&self.state, &sight).group,
+            None => known::unwatched(&self.state),
+        }
+    }
+
+    /// What the checks say of it, with the settings that the file beside this agent says.
+    #[must_use]
+    pub fn checked(&self) -> Vec<Finding> {
+        let sight = self.state.sight().filter(|sight| sight.by_records);
+        match sight {
+            Some(sight) => findings(&known::watched(&self.state, &sight)),
+            None => judge(&known::unwatched(&self.state)),
+        }
+    }
+
+    /// What brokers said of themselves and of the topics; none where they did not.
+    #[must_use]
+    pub fn cluster(&self) -> Option<&Cluster> {
+        self.state.cluster.as_ref()
     }
 }
 
