@@ -253,6 +253,19 @@ services:
     }
 }
 
+/// A line that lost its name: what stands there as one is not shown.
+#[test]
+fn a_secret_in_place_of_a_name_does_not_come_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "group.id=g\nconfig.storage.topic=c\nCanary-in-a-line\n\"canary\";\n";
+    fs::write(folder.path().join("w.properties"), text).unwrap();
+    for format in FORMATS {
+        let output = check(folder.path(), &["w.properties", "--format", format]);
+        let all = format!("{}{}", out(&output), told(&output));
+        assert!(!all.to_lowercase().contains("canary"), "{format}: {all}");
+    }
+}
+
 /// A mark that editors write and Java reads as letters.
 #[test]
 fn a_byte_order_mark_is_said() {

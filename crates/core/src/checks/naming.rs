@@ -237,6 +237,16 @@ fn elsewhere(name: &str, release: Release) -> Option<String> {
     (!places.is_empty()).then(|| places.join("; "))
 }
 
+/// A name as it may be shown: what is like no name, as where a line was broken, may be a secret.
+fn shown(name: &str) -> String {
+    let is_letter = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
+    let is_near = nearest(name, tables().names(Whose::Worker)).is_some();
+    if is_near || name.contains('.') && name.chars().all(is_letter) {
+        return name.escape_debug().to_string();
+    }
+    "what stands there".to_owned()
+}
+
 /// One judgement for each setting that fires, or one for the worker.
 fn each_name(
     known: &Known,
@@ -260,7 +270,7 @@ fn each_name(
         for (name, given) in &worker.settings {
             if let Some((said, advice)) = told(name) {
                 of_worker.push(look_at(known, worker, |look| {
-                    look.mention(name, &given.source);
+                    look.mention(&shown(name), &given.source);
                     fires_if(true, || said.clone())?.advise(|| advice.clone())
                 }));
             }
@@ -330,7 +340,7 @@ fn setting_overruled(known: &Known) -> Vec<Judgement> {
 fn setting_unknown(known: &Known) -> Vec<Judgement> {
     each_name(known, |naming, name, _| match naming {
         Naming::Unknown => Some((
-            format!("{} is none of Kafka's settings", name.escape_debug()),
+            format!("{} is none of Kafka's settings", shown(name)),
             "Take it out, unless a plug-in of this worker needs it.".to_owned(),
         )),
         _ => None,
