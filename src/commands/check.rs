@@ -3,25 +3,41 @@
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use evenkeel_core::checks::releases::{Release, tables};
 use evenkeel_core::checks::{self, Finding, Outcome, Severity};
 
 use crate::commands::exit::Exit;
-use crate::config::deploy::{self, Deployed};
+use crate::config::ConfigFlags;
+use crate::config::deploy::{self, Deployed, Format};
 use crate::show::checks as show;
+use live::Watched;
 
 mod gather;
+mod live;
+mod merge;
 
 /// Check the settings of Connect workers against each other
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Example: evenkeel check worker-1.properties worker-2.properties --kafka-release 3.9.1")]
+Examples:
+  evenkeel check worker-1.properties worker-2.properties --kafka-release 3.9.1
+  evenkeel check --live /etc/kafka/connect-distributed.properties
+  evenkeel check --live --config /etc/evenkeel/evenkeel.yaml --fail-on warning")]
 pub struct CheckArgs {
     /// Files with the settings of workers
-    #[arg(required = true, value_name = "FILE")]
+    #[arg(required_unless_present = "live", value_name = "FILE")]
     pub files: Vec<PathBuf>,
+    /// Read the running group, too: from the brokers that --bootstrap or a configuration names,
+    /// else from those of the first worker's properties file
+    #[arg(long)]
+    pub live: bool,
+    /// How many seconds to read it at most
+    #[arg(long, value_name = "SECONDS", default_value_t = 30, requires = "live",
+          value_parser = clap::value_parser!(u64).range(1..=600))]
+    pub wait: u64,
     /// How to print what was found
     #[arg(long, value_enum, default_value_t = CheckFormat::Text)]
     pub format: CheckFormat,
@@ -32,6 +48,9 @@ pub struct CheckArgs {
     /// a file says, else the newest that is known
     #[arg(long, value_name = "RELEASE")]
     pub kafka_release: Option<Release>,
+    /// How the running group is reached
+    #[command(flatten)]
+    pub config: ConfigFlags,
 }
 
 /// How findings are printed.
@@ -56,15 +75,61 @@ pub enum FailOn {
     Warning,
 }
 
-/// Checks the files.
+/// Checks the files, and the running groups where they are wanted.
 ///
 /// # Errors
 /// What `out` says when it cannot be written to.
 pub fn run(args: &CheckArgs, out: &mut impl Write) -> io::Result<Exit> {
+    if !args.live && (args.config.config.is_some() || !args.config.overrides().is_empty()) {
+        eprintln!("error: settings of a connection, without --live");
+        eprintln!("  hint: evenkeel check --live FILE");
+        return Ok(Exit::Usage);
+    }
+    let Some(read) = files(args) else {
+        return Ok(Exit::Config);
+    };
+    let live = if args.live {
+        let Some(flags) = connecting(args, &read) else {
+            eprintln!("error: nothing says where the group runs");
+            eprintln!(
+                "  hint: name a worker's properties file, --config FILE, or --bootstrap with \
+                 --group and its topics"
+            );
+            return Ok(Exit::Usage);
+        };
+        match live::read(&flags, Duration::from_secs(args.wait)) {
+            Ok(live) => live,
+            Err(exit) => return Ok(exit),
+        }
+    } else {
+        Vec::new()
+    };
+    let is_reached = live.iter().all(|watched| watched.is_reached);
+    let report = report(read, live, args.kafka_release);
+    let text = match args.format {
+        CheckFormat::Text => show::text(&report),
+        CheckFormat::Json => show::json(&report),
+        CheckFormat::Sarif => show::sarif(&report),
+        CheckFormat::Github => show::github(&report),
+    };
+    out.write_all(text.as_bytes())?;
+    let is_refused = report.live.iter().any(|live| !live.troubles.is_empty());
+    Ok(if !is_reached {
+        Exit::Unreachable
+    } else if is_refused || fails(&report.findings, args.fail_on) {
+        Exit::Failed
+    } else {
+        Exit::Ok
+    })
+}
+
+/// What each file says; none where one cannot be read, which is said.
+fn files(args: &CheckArgs) -> Option<Vec<Deployed>> {
     let mut read = Vec::new();
     let mut is_readable = true;
     let mut seen = BTreeSet::new();
-    for file in &args.files {
+    let of_worker = args.config.worker_properties.as_ref().map(PathBuf::from);
+    for file in args.files.iter().chain(&of_worker) {
         // A file that is named twice is still one worker.
         if let Ok(real) = file.canonicalize()
             && !seen.insert(real)
@@ -79,26 +144,32 @@ pub fn run(args: &CheckArgs, out: &mut impl Write) -> io::Result<Exit> {
             }
         }
     }
-    if !is_readable {
-        return Ok(Exit::Config);
-    }
-    let report = report(read, args.kafka_release);
-    let text = match args.format {
-        CheckFormat::Text => show::text(&report),
-        CheckFormat::Json => show::json(&report),
-        CheckFormat::Sarif => show::sarif(&report),
-        CheckFormat::Github => show::github(&report),
-    };
-    out.write_all(text.as_bytes())?;
-    Ok(if fails(&report.findings, args.fail_on) {
-        Exit::Failed
-    } else {
-        Exit::Ok
-    })
+    is_readable.then_some(read)
 }
 
-fn report(read: Vec<Deployed>, release: Option<Release>) -> show::Report {
+/// How the running group is reached: as a person says, else as the first properties file does.
+fn connecting(args: &CheckArgs, read: &[Deployed]) -> Option<ConfigFlags> {
+    let mut flags = args.config.clone();
+    if flags.worker_release.is_none() {
+        flags.worker_release = args.kafka_release.map(|release| release.to_string());
+    }
+    let is_said = flags.config.is_some()
+        || flags.worker_properties.is_some()
+        || flags.bootstrap.is_some()
+        || !flags.set.is_empty()
+        || std::env::vars_os().any(|(name, _)| name.to_string_lossy().starts_with("EVENKEEL_"));
+    if is_said {
+        return Some(flags);
+    }
+    let mut properties = read.iter();
+    let first = properties.find(|deployed| deployed.format == Format::Properties)?;
+    flags.worker_properties = Some(first.file.clone());
+    Some(flags)
+}
+
+fn report(read: Vec<Deployed>, live: Vec<Watched>, release: Option<Release>) -> show::Report {
     let is_named = read.iter().flat_map(|deployed| &deployed.workers);
+    // A running group without files takes what it says as it is.
     let is_named = is_named.into_iter().all(|worker| worker.release.is_some());
     let release_taken = match release {
         Some(release) => show::Taken::Said {
@@ -114,16 +185,27 @@ fn report(read: Vec<Deployed>, release: Option<Release>) -> show::Report {
         notes: deployed.notes.clone(),
     });
     let files = files.collect();
-    let known = gather::groups(read, release);
+    let mut known = gather::groups(read, release);
+    let in_files = merge::with_live(&mut known, &live);
     let groups = known.iter().map(|known| {
         let group = known.group.as_ref().map(|group| group.value.clone());
         (group, known.workers.len())
     });
+    let groups = groups.collect();
+    let mut findings: Vec<Finding> = known.iter().flat_map(checks::judge).collect();
+    let mut reads = Vec::new();
+    for (index, watched) in live.into_iter().enumerate() {
+        if !in_files.contains(&index) {
+            findings.extend(watched.findings);
+        }
+        reads.push(watched.read);
+    }
     show::Report {
         files,
-        groups: groups.collect(),
+        groups,
         release: release_taken,
-        findings: known.iter().flat_map(checks::judge).collect(),
+        live: reads,
+        findings,
     }
 }
 

@@ -14,6 +14,8 @@ pub enum Exit {
     Usage,
     /// A mistake in the configuration (`EX_CONFIG`).
     Config,
+    /// No broker answers, or none lets us in (`EX_UNAVAILABLE`).
+    Unreachable,
 }
 
 // === impl Exit ===
@@ -45,6 +47,7 @@ impl From<Exit> for ExitCode {
             Exit::Failed => 1,
             Exit::Usage => 64,
             Exit::Config => 78,
+            Exit::Unreachable => 69,
         })
     }
 }

@@ -225,6 +225,7 @@ fn reader(group: &GroupConfig) -> ReadSettings {
         offsets_topic: group.offsets_topic.clone(),
         config_topic: group.config_topic.clone(),
         status_topic: group.status_topic.clone(),
+        offset_storage_topic: group.offset_storage_topic.clone(),
         worker_release: group.worker_release.clone(),
         own_worker: group.own_worker.clone(),
         own_addresses: Vec::new(),

@@ -40,7 +40,11 @@ pub(super) fn complete(
         files.extend(named(&tree.kafka.properties, properties));
         files.extend(token_file.clone());
         group.files = files.into_iter().collect();
-        group.worker_settings = worker.map_or(Vec::new(), |worker| worker.timings.clone());
+        let offset_topic = worker.and_then(|worker| worker.offset_topic.as_ref());
+        group.offset_storage_topic = offset_topic.map(|given| given.value.clone());
+        group.worker_settings = worker.map_or(Vec::new(), |worker| {
+            [&worker.timings[..], &worker.odd[..]].concat()
+        });
     }
 }
 

@@ -68,6 +68,8 @@ pub struct GroupConfig {
     pub certificate_expires_seconds: Option<i64>,
     /// The clocks of the worker beside the agent, from its own settings.
     pub worker_settings: Vec<WorkerSetting>,
+    /// `offset.storage.topic`, where the worker's file says it.
+    pub offset_storage_topic: Option<String>,
     /// Every file that this group's settings were read from or name.
     pub files: Vec<PathBuf>,
 }

@@ -261,6 +261,7 @@ fn of_group(index: usize, tree: &GroupTree, mistakes: &mut Vec<Mistake>) -> Grou
         connection: ConnectionConfig::default(),
         principal: None,
         certificate_expires_seconds: None,
+        offset_storage_topic: None,
         worker_settings: Vec::new(),
         files: Vec::new(),
     }

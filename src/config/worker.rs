@@ -6,6 +6,7 @@ mod clocks;
 mod environment;
 mod jaas;
 mod names;
+mod odd;
 pub(super) mod principal;
 pub mod properties_file;
 mod providers;
@@ -48,10 +49,15 @@ pub(super) struct Worker {
     pub(super) config_topic: Option<Given>,
     /// `status.storage.topic`.
     pub(super) status_topic: Option<Given>,
+    /// `offset.storage.topic`, which is not read; how it is set is.
+    pub(super) offset_topic: Option<Given>,
     /// `host:port` that it advertises.
     pub(super) own_worker: Option<Given>,
     /// Its clocks.
     pub(super) timings: Vec<WorkerSetting>,
+    /// Names in its file that mean nothing to a worker of any release, or nothing that it can
+    /// use. Their values are not kept.
+    pub(super) odd: Vec<WorkerSetting>,
     /// How it reaches the cluster.
     pub(super) connection: Translated,
     /// Every file that was read, its own first.
@@ -118,14 +124,18 @@ pub(super) fn read(place: &Place<'_>) -> (Worker, Vec<Mistake>) {
     let group = given("group", "group.id");
     let config_topic = given("config_topic", "config.storage.topic");
     let status_topic = given("status_topic", "status.storage.topic");
+    let offset_topic = given("offset_topic", "offset.storage.topic");
     let own_worker = rest::own_worker(&mut settings).map(Given::from);
     let timings = clocks::read(&mut settings);
+    let odd = odd::names(&settings);
     let worker = Worker {
         group,
         config_topic,
         status_topic,
+        offset_topic,
         own_worker,
         timings,
+        odd,
         connection,
         files: settings.files.into_iter().collect(),
         warnings: settings.warnings,

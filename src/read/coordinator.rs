@@ -20,6 +20,7 @@ mod tests;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use evenkeel_core::facts::cluster::TopicRole;
 use evenkeel_core::facts::input::Input;
 use tokio::sync::{mpsc, watch};
 
@@ -41,6 +42,8 @@ pub struct PollSettings {
     pub connection: Connection,
     /// The Connect group.
     pub group: String,
+    /// The topics whose settings are read.
+    pub topics: Vec<(TopicRole, String)>,
     /// Replaces connector names in what members say, where they are to be hidden.
     pub mask: Option<NameMask>,
 }
@@ -86,7 +89,13 @@ pub fn start(settings: PollSettings, now: Now, inputs: mpsc::Sender<Input>) -> P
     let counters = Arc::<PollCounters>::default();
     let off = check(&settings.connection).err();
     let group: Arc<str> = settings.group.into();
-    let source = Session::new(&settings.connection, &group, &now, &counters);
+    let source = Session::new(
+        &settings.connection,
+        &group,
+        settings.topics,
+        &now,
+        &counters,
+    );
     let (wanted, wishes) = watch::channel(Wanted::new(settings.connection));
     let polls = Polls::new(group, inputs, now, Arc::clone(&counters)).masked(settings.mask);
     // It ends with its handle, or when nobody takes its inputs.

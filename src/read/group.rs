@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use evenkeel_core::answers::{Answers, Role};
+use evenkeel_core::facts::cluster::TopicRole;
 use evenkeel_core::facts::input::{Input, Topic, Trouble};
 use tokio::sync::mpsc;
 
@@ -48,11 +49,27 @@ pub fn start_at(
     let asked = PollSettings {
         connection: settings.connection.clone(),
         group: settings.group.clone(),
+        topics: topics(&settings),
         mask: settings.mask.clone(),
     };
     let topics = kafka::start_at(settings, Arc::clone(&now), inputs.clone(), read_to)?;
     let polls = coordinator::start(asked, now, inputs);
     Ok(GroupReader { topics, polls })
+}
+
+/// The topics whose settings matter to the group.
+fn topics(settings: &ReadSettings) -> Vec<(TopicRole, String)> {
+    let offset_topic = settings.offset_storage_topic.clone();
+    let named = [
+        (TopicRole::Config, Some(settings.config_topic.clone())),
+        (TopicRole::Offset, offset_topic),
+        (TopicRole::Status, Some(settings.status_topic.clone())),
+        (TopicRole::Groups, Some(settings.offsets_topic.clone())),
+    ];
+    let named = named.into_iter();
+    named
+        .filter_map(|(role, name)| Some((role, name.filter(|name| !name.is_empty())?)))
+        .collect()
 }
 
 // === impl GroupReader ===

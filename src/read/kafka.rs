@@ -57,6 +57,8 @@ pub struct ReadSettings {
     pub config_topic: String,
     /// `status.storage.topic`.
     pub status_topic: String,
+    /// `offset.storage.topic`, where somebody says it: its settings alone are read.
+    pub offset_storage_topic: Option<String>,
     /// Passed on in the settings input.
     pub worker_release: Option<String>,
     /// Passed on in the settings input.

@@ -28,8 +28,26 @@ pub struct Report {
     pub groups: Vec<(Option<String>, usize)>,
     /// Which release was taken.
     pub release: Taken,
+    /// Running groups that were read, too.
+    pub live: Vec<LiveRead>,
     /// What all checks say.
     pub findings: Vec<Finding>,
+}
+
+/// A running group that was read.
+#[derive(Debug, Clone, Default)]
+pub struct LiveRead {
+    /// Its `group.id`.
+    pub group: String,
+    /// Whom the brokers see, where the settings say so.
+    pub principal: Option<String>,
+    /// How many workers are in it; none where its records could not be read.
+    pub workers: Option<usize>,
+    /// What could not be read and is needed, in sentences: a right that is missing, what stands
+    /// in the way.
+    pub troubles: Vec<String>,
+    /// What is known less of: settings that may not be read, a reading that was cut short.
+    pub notes: Vec<String>,
 }
 
 /// A file that was read.

@@ -106,9 +106,25 @@ const ANSWERED: &[Case] = &[
         &[
             "o_15_thrown_out_and_back_every_two_minutes",
             "o_15_a_worker_flaps",
+            "o_15_a_connector_blocks_longer_than_the_group_waits",
         ],
-        "the period of the pattern, the check of blocking times",
+        "the period of the pattern, blocking times as they are measured",
     ),
+    (
+        "o_16",
+        &[
+            "o_16_back_when_the_delay_is_over",
+            "o_16_suspected_when_the_delay_is_over",
+            "o_16_two_defaults_collide_before_the_fix",
+        ],
+        "",
+    ),
+    (
+        "o_17",
+        &["o_17_settings_at_the_wrong_scope"],
+        "the timeouts of sink groups beside those of the workers",
+    ),
+    ("o_18", &["o_18_settings_found_in_public"], ""),
     (
         "o_19",
         &[
@@ -175,7 +191,10 @@ const ANSWERED: &[Case] = &[
     ),
     (
         "o_31",
-        &["o_31_nothing_is_scheduled"],
+        &[
+            "o_31_nothing_is_scheduled",
+            "o_31_no_delay_strands_work_before_the_fix",
+        ],
         "the alert that nothing is scheduled; the episode of the departure closes settled",
     ),
     (

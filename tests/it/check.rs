@@ -2,6 +2,7 @@
 //! format, what it refuses, how it ends, and that no password comes out.
 
 mod formats;
+mod live;
 mod refused;
 
 use std::path::{Path, PathBuf};
@@ -190,7 +191,6 @@ fn the_exit_code_says_what_was_found() {
     assert_eq!(code(&[]), Some(64));
     assert_eq!(code(&[warnings, "--format", "xml"]), Some(64));
     assert_eq!(code(&[warnings, "--kafka-release", "latest"]), Some(64));
-    assert_eq!(code(&[warnings, "--live"]), Some(64));
     // One that cannot be read counts more than what is found in others.
     assert_eq!(code(&["compose.yaml", "absent"]), Some(78));
 }

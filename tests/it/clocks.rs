@@ -1,11 +1,13 @@
 //! Which checks fire in the recordings, at any moment of each, and why each is right to: what
 //! a careful operator would call noise must not be in the list.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 
 use evenkeel::read::capture::CaptureReader;
 use evenkeel_core::answers::FiredAnswer;
 use evenkeel_core::engine::Engine;
+use serde_json::Value;
 
 use crate::replays::{captures, name};
 
@@ -20,6 +22,11 @@ const FIRE: &[(&str, &str, &str)] = &[
         "delay_zero",
         "delay_zero",
         "the scenario sets the delay to 0",
+    ),
+    (
+        "delays_differ",
+        "delay_drifts",
+        "the first worker has a delay of 35 s, the others of 20 s, and both led",
     ),
     (
         "eager_latecomer",
@@ -82,6 +89,11 @@ const FIRE: &[(&str, &str, &str)] = &[
         "the scenario sets a delay of 5 s and leaves the session at 10 s",
     ),
     (
+        "restart_outlives_delay",
+        "delay_below_restart",
+        "three restarts took 12 s, and the delay is 7 s",
+    ),
+    (
         "shared_group_two_clusters",
         "config_offsets_apart",
         "workers of two clusters are in one group: some never read what the others do",
@@ -92,9 +104,39 @@ const FIRE: &[(&str, &str, &str)] = &[
         "the scenario sets a delay of 5 s and leaves the session at 10 s",
     ),
     (
+        "stops_given_up",
+        "graceful_below_stop",
+        "tasks are given 2 s and need 6 s",
+    ),
+    (
+        "stops_overrun",
+        "stop_exceeds_rebalance",
+        "a dozen stops of 6 s on eight threads, and the group waits for 10 s",
+    ),
+    (
+        "stops_overrun",
+        "timeouts_differ",
+        "of two workers only the first has a rebalance timeout of 10 s",
+    ),
+    (
         "task_fails_after_move",
         "session_above_delay",
         "the scenario sets a delay of 5 s and leaves the session at 10 s",
+    ),
+    (
+        "task_ignores_stop",
+        "graceful_below_stop",
+        "tasks are given 2 s and ignore that for 12 s",
+    ),
+    (
+        "task_ignores_stop-3.9.2",
+        "graceful_below_stop",
+        "tasks are given 2 s and ignore that for 12 s",
+    ),
+    (
+        "timeouts_differ",
+        "timeouts_differ",
+        "each of three workers has other timeouts",
     ),
     (
         "zombie_returns",
@@ -102,6 +144,76 @@ const FIRE: &[(&str, &str, &str)] = &[
         "the scenario sets a delay of 5 s and leaves the session at 10 s",
     ),
 ];
+
+/// Recordings in which what was found is mended, each with the check and the workers of whom it
+/// fires; none where it is the group.
+const MENDED: &[(&str, &str, &[&str])] = &[
+    ("delays_differ", "delay_drifts", &[]),
+    // The leader, whose delay is known.
+    ("restart_outlives_delay", "delay_below_restart", &["leader"]),
+    ("stops_given_up", "graceful_below_stop", &["revoking"]),
+    ("stops_overrun", "stop_exceeds_rebalance", &["revoking"]),
+    ("timeouts_differ", "timeouts_differ", &[]),
+];
+
+/// Found, of the right subject by the logs, and over when the recording is.
+#[test]
+fn what_is_mended_in_a_recording_is_found_before_and_not_after() {
+    for (recording, check, who) in MENDED {
+        let captures = captures();
+        let capture = captures.iter().find(|capture| name(capture) == *recording);
+        let capture = capture.unwrap_or_else(|| panic!("no recording {recording}"));
+        let truth = capture.to_string_lossy().replace(".evk.gz", ".truth.json");
+        let truth: Value = serde_json::from_str(&fs::read_to_string(truth).unwrap()).unwrap();
+        let mut engine = Engine::new();
+        let mut subjects: BTreeSet<(String, i64)> = BTreeSet::new();
+        for input in CaptureReader::open(capture).unwrap() {
+            engine.apply(&input.unwrap());
+            let answers = engine.answers();
+            let generation = answers
+                .group
+                .as_ref()
+                .and_then(|group| group.generation)
+                .unwrap_or(0);
+            let checks = answers.checks.iter().flat_map(|checks| &checks.fired);
+            let ours = checks.filter(|fired| fired.check == *check);
+            let ours = ours.map(|fired| (fired.subject.to_string(), generation.into()));
+            subjects.extend(ours);
+        }
+        let left = engine.answers().checks.unwrap().fired.clone();
+        assert!(left.is_empty(), "{recording}: left at the end: {left:#?}");
+        assert!(!subjects.is_empty(), "{recording}: not found");
+        let first = subjects.iter().map(|(_, generation)| *generation).min();
+        for (subject, _) in subjects.iter().filter(|(_, at)| Some(*at) == first) {
+            let expected = match who.first() {
+                None => vec![engine.answers().settings.group.clone()],
+                Some(role) => workers(&truth, role, first.unwrap()),
+            };
+            let is_right = expected.contains(subject);
+            assert!(is_right, "{recording}: {subject}, by the logs {expected:?}");
+        }
+    }
+}
+
+/// The leader of a generation, or who was told up to then to give something up, by the logs.
+fn workers(truth: &Value, role: &str, generation: i64) -> Vec<String> {
+    let rounds = truth["generations"].as_array().unwrap().iter();
+    let rounds = rounds.filter(|round| round["generation"].as_i64() <= Some(generation));
+    let mut found = Vec::new();
+    for round in rounds {
+        let members = round["members"].as_array().unwrap().iter();
+        let members = members.filter(|member| match role {
+            "leader" => round["generation"] == generation && member["member_id"] == round["leader"],
+            _ => member["revoked"]["tasks"]
+                .as_array()
+                .is_some_and(|tasks| !tasks.is_empty()),
+        });
+        let urls = members.filter_map(|member| member["worker_url"].as_str());
+        let ids = urls.map(|url| url.trim_start_matches("http://").trim_end_matches('/'));
+        found.extend(ids.map(str::to_owned));
+    }
+    found
+}
 
 #[test]
 fn each_check_that_fires_in_a_recording_is_right() {

@@ -13,7 +13,7 @@ type Counts = BTreeMap<(String, String), i64>;
 
 /// What statuses do not show, with the reason: beginning of the recording's name, what, and of
 /// which reason or how; empty where it is all.
-const UNSEEN: [(&str, &str, &str, &str); 3] = [
+const UNSEEN: [(&str, &str, &str, &str); 5] = [
     (
         "eager_latecomer",
         "",
@@ -32,6 +32,20 @@ const UNSEEN: [(&str, &str, &str, &str); 3] = [
         "down",
         "lost",
         "who wrote no stop was down before the group missed it, a session later",
+    ),
+    (
+        "stops_overrun",
+        "",
+        "",
+        "what a worker was told to hand over and still stops when it is out of the group is lost to \
+         the group from then on: statuses do not show that it stopped as it was told",
+    ),
+    (
+        "stops_given_up",
+        "down",
+        "lost",
+        "a worker that ends writes no stop of tasks that it gives up: they were down before the \
+         group missed it",
     ),
 ];
 

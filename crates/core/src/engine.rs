@@ -27,6 +27,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::answers::{Answers, Counters, EpisodeAnswer, Outcome, RoundAnswer};
+use crate::facts::cluster::Cluster;
 use crate::facts::ids::Names;
 use crate::facts::input::{Ends, Input, InputKind, Sampled, Settings, Start, Topic};
 use crate::facts::observation::GroupSnapshot;
@@ -66,6 +67,8 @@ pub struct State {
     ownership: Ownership,
     protocol: ProtocolView,
     polled: PolledView,
+    /// What brokers said last; none where nobody asked or they do not say.
+    cluster: Option<Cluster>,
     rounds: Rounds,
     story: judge::Story,
     recent: RecentGenerations,
@@ -186,6 +189,7 @@ impl Engine {
             InputKind::Ends(ends) => state.progress.ends(ends, input.at),
             InputKind::Access(access) => state.progress.access(access, input.at),
             InputKind::Polled(polled) => state.take_polled(polled, input.at),
+            InputKind::Cluster(cluster) => state.cluster = Some(cluster.clone()),
             InputKind::Tick => {}
         }
         state.review_sight();

@@ -1,5 +1,6 @@
 //! Floor two: Kafka's structs in our words. The only floor that sees both.
 
+pub mod cluster;
 pub mod config;
 pub mod group;
 pub mod ids;

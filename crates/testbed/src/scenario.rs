@@ -8,6 +8,7 @@ mod agent;
 mod brokers;
 mod changed;
 mod changes;
+mod checking;
 mod clock;
 mod compare;
 mod coordinator;
@@ -21,6 +22,7 @@ mod expiry;
 mod growth;
 mod hidden;
 mod membership;
+mod mistuned;
 mod namespaces;
 mod opening;
 mod outage;
@@ -333,8 +335,8 @@ const SCENARIOS: &[Scenario] = &[
 
 /// All scenarios, in the order in which they are recorded.
 pub fn all() -> impl Iterator<Item = &'static Scenario> {
-    let more = costs::SCENARIOS.iter().chain(traced::SCENARIOS);
-    SCENARIOS.iter().chain(more)
+    let tables = [SCENARIOS, costs::SCENARIOS, mistuned::SCENARIOS, traced::SCENARIOS];
+    tables.into_iter().flatten()
 }
 
 /// The scenario of this name.

@@ -188,6 +188,11 @@ impl Worker {
         self.folder.join("worker.properties")
     }
 
+    /// Takes a setting out, from the next start.
+    pub(crate) fn unset(&mut self, name: &str) {
+        self.properties.remove(name);
+    }
+
     pub(crate) fn set(&mut self, settings: &Properties) {
         self.properties.extend(settings.clone());
     }

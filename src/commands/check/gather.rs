@@ -14,6 +14,9 @@ const TOPICS: [&str; 3] = [
     "status.storage.topic",
 ];
 
+/// Other groups that one is compared with.
+const NEIGHBOURS_MAX: usize = 50;
+
 /// The workers of one group, while files are read.
 struct Group {
     id: Option<Value<String>>,
@@ -38,19 +41,33 @@ pub(super) fn groups(read: Vec<Deployed>, release: Option<Release>) -> Vec<Known
         let others = neighbours.iter().enumerate().filter(|(other, neighbour)| {
             *other != index && neighbour.is_some() && groups[*other].shares_brokers(group)
         });
-        let neighbours = others
-            .filter_map(|(_, neighbour)| neighbour.clone())
-            .collect();
+        let others = others.filter_map(|(_, neighbour)| neighbour.as_ref());
+        // Those with which it has a topic in common first: of hundreds all the same is said.
+        let (mut neighbours, rest): (Vec<&Neighbour>, Vec<&Neighbour>) =
+            others.partition(|other| shares_topic(other, neighbours[index].as_ref()));
+        neighbours.extend(rest);
+        neighbours.truncate(NEIGHBOURS_MAX);
         Known {
             group: group.id.clone(),
             worker_count: count(&group.workers),
             hosts: group.in_containers.then(|| hosts(&group.workers)).flatten(),
             workers: group.workers.clone(),
-            neighbours,
+            neighbours: neighbours.into_iter().cloned().collect(),
             ..Known::default()
         }
     });
     known.collect()
+}
+
+fn shares_topic(other: &Neighbour, own: Option<&Neighbour>) -> bool {
+    let own = own.into_iter().flat_map(|own| &own.topics);
+    let mut own = own.map(|(_, topic)| &topic.value);
+    own.any(|topic| {
+        other
+            .topics
+            .iter()
+            .any(|(_, theirs)| theirs.value == *topic)
+    })
 }
 
 fn add(groups: &mut Vec<Group>, worker: Worker, in_containers: bool) {

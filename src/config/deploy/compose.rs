@@ -5,7 +5,6 @@ use evenkeel_core::checks::source::{Source, Value as Known};
 use serde_yaml::Value;
 
 use super::document::Reading;
-use super::lines::line_of;
 use super::settings::{Dialect, Settings, at, scalar, text};
 use super::variables::{Image, looks_like_debezium};
 
@@ -38,7 +37,7 @@ fn read_service(reading: &mut Reading<'_>, name: &str, service: &Value) {
         let Some(setting) = image.setting(variable) else {
             continue;
         };
-        let line = line_of(reading.text, &parents, variable);
+        let line = reading.lines.line_of(&parents, variable);
         if let Some(text) = scalar(value, Dialect::Shell) {
             settings.put(setting, text, at(reading.file, line));
         }
@@ -98,7 +97,7 @@ fn replicas(reading: &Reading<'_>, name: &str, service: &Value) -> Option<Known<
         Some(value) => (&["services", name, "deploy"], "replicas", value),
         None => (&["services", name], "scale", text(service, "scale")?),
     };
-    let line = line_of(reading.text, parents, leaf);
+    let line = reading.lines.line_of(parents, leaf);
     Some(Known::new(value.parse().ok()?, at(reading.file, line)))
 }
 
@@ -108,7 +107,7 @@ fn grace(reading: &Reading<'_>, name: &str, service: &Value) -> Option<Known<i64
         let name = "Docker Compose";
         return Some(Known::new(GRACE_MS, Source::Platform { name }));
     };
-    let line = line_of(reading.text, &["services", name], leaf);
+    let line = reading.lines.line_of(&["services", name], leaf);
     Some(Known::new(duration_ms(value)?, at(reading.file, line)))
 }
 

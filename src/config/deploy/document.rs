@@ -2,8 +2,12 @@
 
 use serde_yaml::Value;
 
+use super::lines::Lines;
 use super::{Deployed, Format, Unread, compose, helm, resource};
 use crate::config::yaml;
+
+/// Documents of one file: a chart of charts renders some hundreds.
+const DOCUMENTS_MAX: usize = 1_000;
 
 /// What to do about a file that is not understood.
 pub(super) const HINT: &str = "docs/check-formats.md says what is read; `helm template` and `docker compose config` print files that are";
@@ -13,6 +17,8 @@ pub(super) struct Reading<'a> {
     pub(super) file: &'a str,
     /// The document, with as many empty lines before it as there are lines in the file.
     pub(super) text: &'a str,
+    /// Where its keys stand.
+    pub(super) lines: Lines,
     pub(super) deployed: Deployed,
 }
 
@@ -24,7 +30,14 @@ pub(super) fn read(file: &str, text: &str) -> Result<Deployed, Unread> {
         in_containers: true,
         notes: Vec::new(),
     };
-    for text in documents(text) {
+    let documents = documents(text);
+    if documents.len() > DOCUMENTS_MAX {
+        let found = format!("more than {DOCUMENTS_MAX} documents");
+        return Err(Unread::Found(found));
+    }
+    for (before, document) in documents {
+        // Lines count on through all of them.
+        let text = format!("{}{document}", "\n".repeat(before));
         if is_template(&text) {
             let found = "a template of Helm, which is no YAML yet";
             return Err(Unread::Malformed(crate::config::mistake::Mistake::new(
@@ -37,6 +50,7 @@ pub(super) fn read(file: &str, text: &str) -> Result<Deployed, Unread> {
         let mut reading = Reading {
             file,
             text: &text,
+            lines: Lines::of(&text),
             deployed,
         };
         match &value {
@@ -62,18 +76,18 @@ fn is_template(text: &str) -> bool {
     text.lines().any(|line| line.trim_start().starts_with("{{"))
 }
 
-/// Documents are parted by `---`; lines count on through all of them.
-fn documents(text: &str) -> Vec<String> {
-    let mut documents = vec![String::new()];
+/// Documents are parted by `---`; with each how many lines come before it.
+fn documents(text: &str) -> Vec<(usize, String)> {
+    let mut documents = vec![(0, String::new())];
     for (index, line) in text.lines().enumerate() {
         let is_mark = line == "---" || line.starts_with("--- ");
         if is_mark {
-            documents.push("\n".repeat(index + 1));
-        } else if let Some(document) = documents.last_mut() {
+            documents.push((index + 1, String::new()));
+        } else if let Some((_, document)) = documents.last_mut() {
             document.push_str(line);
             document.push('\n');
         }
     }
-    documents.retain(|document| !document.trim().is_empty());
+    documents.retain(|(_, document)| !document.trim().is_empty());
     documents
 }

@@ -6,7 +6,6 @@ use evenkeel_core::checks::source::{Source, Value as Known};
 use serde_yaml::Value;
 
 use super::document::Reading;
-use super::lines::line_of;
 use super::settings::{Dialect, Settings, at, scalar, text};
 use super::variables::Image;
 use super::{Format, Unread};
@@ -134,7 +133,7 @@ fn read_chart(reading: &mut Reading<'_>, chart: &Value, path: &[&str]) {
         let count = text(chart, key)?.parse().ok()?;
         Some(Known::new(
             count,
-            at(reading.file, line_of(reading.text, path, key)),
+            at(reading.file, reading.lines.line_of(path, key)),
         ))
     });
     let worker = Worker {
@@ -155,7 +154,7 @@ fn put(
     setting: &str,
     value: &Value,
 ) {
-    let line = line_of(reading.text, parents, leaf);
+    let line = reading.lines.line_of(parents, leaf);
     if let Some(text) = scalar(value, Dialect::Kubernetes) {
         settings.put(setting, text, at(reading.file, line));
     }
@@ -195,7 +194,7 @@ fn read_connectors(
         };
         if !value.is_empty() {
             let parents = [path, &["connectors"], above].concat();
-            let line = line_of(reading.text, &parents, leaf);
+            let line = reading.lines.line_of(&parents, leaf);
             settings.put(
                 setting,
                 Dialect::Kubernetes.text(value),
@@ -204,11 +203,9 @@ fn read_connectors(
         }
     }
     let more = text(connectors, "additionalConfiguration").unwrap_or_default();
-    let line = line_of(
-        reading.text,
-        &[path, &["connectors"]].concat(),
-        "additionalConfiguration",
-    );
+    let line = reading
+        .lines
+        .line_of(&[path, &["connectors"]].concat(), "additionalConfiguration");
     let entries = crate::config::worker::properties_file::parse(more).unwrap_or_default();
     for entry in entries {
         let text = Dialect::Kubernetes.text(entry.value.expose());

@@ -1,57 +1,80 @@
 //! In which line of a YAML document something stands. The parser gives values without
 //! lines; they are found again by keys and their indentation, as far as that can be told.
 
-/// The line of the key `leaf` below the keys `parents`, of an item `leaf=…` of a list there,
-/// or of an item with `name: leaf`. What is merged into a section from elsewhere (`<<`) stands
-/// in the only line outside of the first parent that sets `leaf`, or of the whole document.
-pub(super) fn line_of(text: &str, parents: &[&str], leaf: &str) -> Option<usize> {
-    below(text, parents, leaf)
-        .or_else(|| only(text, leaf, parents.first().copied()))
-        .or_else(|| only(text, leaf, None))
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
+/// Keys nested deeper are found by their last parents alone; documents of people have a dozen.
+const DEPTH_MAX: usize = 32;
+
+/// Where the keys of one document stand. Made once: a file may have as many lines as settings
+/// are asked for.
+#[derive(Debug, Default)]
+pub(super) struct Lines {
+    /// The first line that sets a leaf below these parents.
+    below: HashMap<(u64, String), usize>,
+    /// All lines that set a leaf, each with the top key that it stands below.
+    anywhere: HashMap<String, Vec<(usize, Option<String>)>>,
 }
 
-fn below(text: &str, parents: &[&str], leaf: &str) -> Option<usize> {
-    let mut above: Vec<(usize, &str)> = Vec::new();
-    for (index, line) in text.lines().enumerate() {
-        let Some((indent, body)) = body(line) else {
-            continue;
-        };
-        while above.last().is_some_and(|(last, _)| *last >= indent) {
-            above.pop();
-        }
-        let is_here = above.len() == parents.len()
-            && above
-                .iter()
-                .zip(parents)
-                .all(|((_, key), parent)| key == parent);
-        if is_here && sets(body, leaf) {
-            return Some(index + 1);
-        }
-        if let Some(key) = key(body) {
-            above.push((indent, key));
-        }
-    }
-    None
-}
+// === impl Lines ===
 
-fn only(text: &str, leaf: &str, but_below: Option<&str>) -> Option<usize> {
-    let mut found = None;
-    let mut top = None;
-    for (index, line) in text.lines().enumerate() {
-        let Some((indent, body)) = body(line) else {
-            continue;
-        };
-        if indent == 0 {
-            top = key(body);
-        }
-        if (but_below.is_none() || top != but_below) && sets(body, leaf) {
-            if found.is_some() {
-                return None;
+impl Lines {
+    pub(super) fn of(text: &str) -> Self {
+        let mut lines = Self::default();
+        let mut above: Vec<(usize, &str)> = Vec::new();
+        let mut top = None;
+        for (index, line) in text.lines().enumerate() {
+            let Some((indent, body)) = body(line) else {
+                continue;
+            };
+            while above.last().is_some_and(|(last, _)| *last >= indent) {
+                above.pop();
             }
-            found = Some(index + 1);
+            let key = key(body);
+            if indent == 0 {
+                top = key;
+            }
+            let path = path(above.iter().map(|(_, key)| *key));
+            for leaf in leaves(body, key) {
+                let place = (path, leaf.to_owned());
+                lines.below.entry(place).or_insert(index + 1);
+                let anywhere = lines.anywhere.entry(leaf.to_owned()).or_default();
+                anywhere.push((index + 1, top.map(str::to_owned)));
+            }
+            if let Some(key) = key.filter(|_| above.len() < DEPTH_MAX) {
+                above.push((indent, key));
+            }
         }
+        lines
     }
-    found
+
+    /// The line of the key `leaf` below the keys `parents`, of an item `leaf=…` of a list there,
+    /// or of an item with `name: leaf`. What is merged into a section from elsewhere (`<<`)
+    /// stands in the only line outside of the first parent that sets `leaf`, or of the whole
+    /// document.
+    pub(super) fn line_of(&self, parents: &[&str], leaf: &str) -> Option<usize> {
+        let path = path(parents.iter().copied());
+        let below = self.below.get(&(path, leaf.to_owned())).copied();
+        below
+            .or_else(|| self.only(leaf, parents.first().copied()))
+            .or_else(|| self.only(leaf, None))
+    }
+
+    fn only(&self, leaf: &str, but_below: Option<&str>) -> Option<usize> {
+        let all = self.anywhere.get(leaf)?.iter();
+        let mut outside = all.filter(|(_, top)| but_below.is_none() || top.as_deref() != but_below);
+        let (line, _) = outside.next()?;
+        outside.next().is_none().then_some(*line)
+    }
+}
+
+/// Keys from the top, as one number: that two paths of one file have the same is not to be
+/// expected, and would name another line.
+fn path<'a>(keys: impl Iterator<Item = &'a str>) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    keys.for_each(|key| key.hash(&mut hasher));
+    hasher.finish()
 }
 
 /// Where the text of a line begins behind its dashes, and the text; none for comments.
@@ -73,21 +96,21 @@ fn key(body: &str) -> Option<&str> {
     Some(body[..end].trim_end_matches(['"', '\'']))
 }
 
-fn sets(body: &str, leaf: &str) -> bool {
+/// What a line sets: its key, what stands before an equals sign, the value of a `name`.
+fn leaves<'a>(body: &'a str, key: Option<&'a str>) -> impl Iterator<Item = &'a str> {
     let bare = body.strip_prefix(['"', '\'']).unwrap_or(body);
-    let is_assigned = bare
-        .strip_prefix(leaf)
-        .is_some_and(|rest| rest.starts_with('='));
-    let is_named = key(body) == Some("name")
-        && body
-            .split_once(':')
-            .is_some_and(|(_, name)| name.trim().trim_matches(['"', '\'']) == leaf);
-    is_assigned || is_named || key(body) == Some(leaf)
+    let assigned = bare.split_once('=').map(|(leaf, _)| leaf);
+    let named = key
+        .filter(|key| *key == "name")
+        .and_then(|_| body.split_once(':'));
+    let named = named.map(|(_, name)| name.trim().trim_matches(['"', '\'']));
+    let key = key.filter(|key| assigned != Some(*key));
+    [assigned, named, key].into_iter().flatten()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::line_of;
+    use super::Lines;
 
     const TEXT: &str = "\
 # A=1 is a comment
@@ -111,8 +134,9 @@ services:
 
     #[test]
     fn keys_are_found_below_their_parents() {
+        let lines = Lines::of(TEXT);
         let find = |service: &str, section: &str, leaf: &str| {
-            line_of(TEXT, &["services", service, section], leaf)
+            lines.line_of(&["services", service, section], leaf)
         };
         assert_eq!(find("one", "environment", "A"), Some(8));
         assert_eq!(find("one", "environment", "B"), Some(9));
@@ -122,7 +146,7 @@ services:
         // Merged from elsewhere.
         assert_eq!(find("one", "environment", "C"), Some(3));
         assert_eq!(find("one", "environment", "D"), Some(4));
-        assert_eq!(line_of(TEXT, &["other"], "B"), Some(9));
+        assert_eq!(lines.line_of(&["other"], "B"), Some(9));
         // Several times elsewhere: nobody knows which.
         assert_eq!(find("four", "environment", "A"), None);
     }

@@ -34,6 +34,11 @@ pub(super) fn read(file: &str, bytes: &[u8]) -> Result<Deployed, Unread> {
         let told = "no config.storage.topic in it: is this all that the worker is started with?";
         notes.push(told.to_owned());
     }
+    if bytes.starts_with(b"\xef\xbb\xbf") {
+        let told =
+            "a byte order mark begins it, which makes the first name another one to the worker";
+        notes.push(told.to_owned());
+    }
     for entry in entries {
         let line = entry.line;
         let given = given(file, &entry);

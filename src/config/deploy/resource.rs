@@ -6,7 +6,6 @@ use evenkeel_core::checks::source::{Source, Value as Known};
 use serde_yaml::Value;
 
 use super::document::Reading;
-use super::lines::line_of;
 use super::settings::{Dialect, Settings, at, scalar, text};
 use super::variables::Image;
 
@@ -59,7 +58,7 @@ fn read_connect(reading: &mut Reading<'_>, value: &Value) {
     let mut settings = Settings::default();
     for (key, setting) in STRIMZI {
         if let Some(text) = text(spec, key) {
-            let line = line_of(reading.text, &["spec"], key);
+            let line = reading.lines.line_of(&["spec"], key);
             settings.put(
                 setting,
                 Dialect::Kubernetes.text(text),
@@ -70,7 +69,7 @@ fn read_connect(reading: &mut Reading<'_>, value: &Value) {
     let config = spec.get("config").and_then(Value::as_mapping);
     for (key, value) in config.into_iter().flatten() {
         let Some(key) = key.as_str() else { continue };
-        let line = line_of(reading.text, &["spec", "config"], key);
+        let line = reading.lines.line_of(&["spec", "config"], key);
         match scalar(value, Dialect::Kubernetes) {
             Some(text) => settings.put(key, text, at(reading.file, line)),
             None => reading
@@ -86,7 +85,7 @@ fn read_connect(reading: &mut Reading<'_>, value: &Value) {
         }
     }
     let release = text(spec, "version").and_then(|text| text.parse().ok());
-    let version_line = line_of(reading.text, &["spec"], "version");
+    let version_line = reading.lines.line_of(&["spec"], "version");
     let pod = spec
         .get("template")
         .and_then(|template| template.get("pod"));
@@ -98,7 +97,7 @@ fn read_connect(reading: &mut Reading<'_>, value: &Value) {
         replicas: replicas(reading, spec),
         deployment: Some(Known::new(
             name,
-            at(reading.file, line_of(reading.text, &["metadata"], "name")),
+            at(reading.file, reading.lines.line_of(&["metadata"], "name")),
         )),
         grace_ms: pod_grace(reading, pod, &["spec", "template", "pod"]),
         ..Worker::default()
@@ -125,7 +124,7 @@ fn read_workload(reading: &mut Reading<'_>, value: &Value) {
                 continue;
             };
             let parents = ["spec", "template", "spec", "containers", "env"];
-            let line = line_of(reading.text, &parents, name);
+            let line = reading.lines.line_of(&parents, name);
             // Without a value it comes from a secret, a config map or the pod itself.
             let value = variable.get("value").unwrap_or(&Value::Null);
             if let Some(text) = scalar(value, Dialect::Kubernetes) {
@@ -166,7 +165,7 @@ fn name(value: &Value) -> String {
 
 fn replicas(reading: &Reading<'_>, spec: &Value) -> Option<Known<i64>> {
     let count = text(spec, "replicas")?.parse().ok()?;
-    let line = line_of(reading.text, &["spec"], "replicas");
+    let line = reading.lines.line_of(&["spec"], "replicas");
     Some(Known::new(count, at(reading.file, line)))
 }
 
@@ -177,7 +176,7 @@ fn pod_grace(reading: &Reading<'_>, pod: Option<&Value>, parents: &[&str]) -> Op
         return Some(Known::new(GRACE_MS, Source::Platform { name }));
     };
     let seconds: i64 = seconds.parse().ok()?;
-    let line = line_of(reading.text, parents, leaf);
+    let line = reading.lines.line_of(parents, leaf);
     Some(Known::new(
         seconds.checked_mul(1_000)?,
         at(reading.file, line),

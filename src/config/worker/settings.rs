@@ -213,6 +213,12 @@ impl<'a> Settings<'a> {
             .filter(|found| !found.text().is_empty())
     }
 
+    /// All names that are set, and where each stands.
+    pub(super) fn places(&self) -> impl Iterator<Item = (&str, &str)> {
+        let settings = self.map.iter();
+        settings.map(|(name, found)| (name.as_str(), found.source.as_str()))
+    }
+
     /// Whether anybody set it, whatever it is.
     pub(super) fn is_set(&self, name: &str) -> bool {
         self.map.contains_key(name)

@@ -4,6 +4,7 @@ mod polled;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use evenkeel_core::facts::cluster::Cluster;
 use evenkeel_core::facts::input::{
     Access, Ends, Input, InputKind, Reached, Record, Sampled, Settings, Start, Topic,
 };
@@ -73,6 +74,7 @@ pub(super) fn write(input: &Input) -> serde_json::Result<Vec<u8>> {
         InputKind::Ends(body) => encode(at, "ends", body),
         InputKind::Access(body) => encode(at, "access", body),
         InputKind::Polled(polled) => encode(at, "polled", PolledBody::from(polled)),
+        InputKind::Cluster(body) => encode(at, "cluster", body),
         InputKind::Tick => encode(at, "tick", NoBody {}),
     }
 }
@@ -125,6 +127,10 @@ pub(super) fn parse(line: &[u8]) -> Result<Parsed, String> {
             let body = decode::<PolledBody>(fields)?;
             (InputKind::Polled(body.into_polled()?), unknown)
         }
+        "cluster" => {
+            let unknown = drop_unknown(&mut fields, CLUSTER_FIELDS);
+            (InputKind::Cluster(decode::<Cluster>(fields)?), unknown)
+        }
         "tick" => (InputKind::Tick, drop_unknown(&mut fields, &[])),
         "end" => {
             let inputs = take_i64(&mut fields, "inputs")?;
@@ -166,6 +172,7 @@ const REACHED_FIELDS: &[&str] = &["topic", "partition", "offset"];
 const SAMPLED_FIELDS: &[&str] = &["partition", "offset", "on"];
 const ENDS_FIELDS: &[&str] = &["topic", "asked", "ends"];
 const ACCESS_FIELDS: &[&str] = &["topic", "trouble", "asked"];
+const CLUSTER_FIELDS: &[&str] = &["brokers", "coordinator", "topics"];
 
 fn encode<B: Serialize>(at: i64, kind: &str, body: B) -> serde_json::Result<Vec<u8>> {
     serde_json::to_vec(&Line { at, kind, body })

@@ -1,5 +1,7 @@
 //! The questions: what is asked in which version. One group, one coordinator.
 
+mod cluster;
+
 use evenkeel_core::facts::poll::{Description, PolledState};
 use evenkeel_core::facts::time::ArrivalTime;
 use kafka_protocol::messages::{
@@ -12,6 +14,7 @@ use super::error::AskError;
 use super::reply::{self, Node};
 use super::socket::{Asked, Connection};
 use crate::read::kafka::Now;
+pub(super) use cluster::cluster;
 
 /// The two states of a rebalance, as the filter of `ListGroups` names them (KIP-518).
 const REBALANCING: [&str; 2] = ["PreparingRebalance", "CompletingRebalance"];

@@ -52,9 +52,12 @@ pub(super) enum AskError {
 /// Error codes of Kafka (`org.apache.kafka.common.protocol.Errors`).
 pub(super) mod code {
     pub(in super::super) const NONE: i16 = 0;
+    pub(in super::super) const UNKNOWN_TOPIC_OR_PARTITION: i16 = 3;
+    pub(in super::super) const LEADER_NOT_AVAILABLE: i16 = 5;
     pub(in super::super) const COORDINATOR_LOAD_IN_PROGRESS: i16 = 14;
     pub(in super::super) const COORDINATOR_NOT_AVAILABLE: i16 = 15;
     pub(in super::super) const NOT_COORDINATOR: i16 = 16;
+    pub(in super::super) const TOPIC_AUTHORIZATION_FAILED: i16 = 29;
     pub(in super::super) const GROUP_AUTHORIZATION_FAILED: i16 = 30;
     pub(in super::super) const CLUSTER_AUTHORIZATION_FAILED: i16 = 31;
     pub(in super::super) const UNSUPPORTED_SASL_MECHANISM: i16 = 33;

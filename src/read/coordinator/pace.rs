@@ -8,7 +8,9 @@
 //!    a group that one may not describe is missing in a list without a word.
 //! 5. Answers stay within a byte budget: a question waits until the answers before it
 //!    are paid for.
-//! 6. After a failure turns come after 0.5, 1, 2, 4, 8 and then every 10 s.
+//! 6. What brokers and topics are set to is asked once a description was given, and every 10
+//!    minutes; after a failure of that question, every minute. It moves no turn.
+//! 7. After a failure turns come after 0.5, 1, 2, 4, 8 and then every 10 s.
 
 #[cfg(test)]
 mod tests;
@@ -30,6 +32,7 @@ pub enum Pace {
 pub(super) enum Ask {
     List,
     Describe,
+    Cluster,
 }
 
 /// What to do next.
@@ -65,6 +68,8 @@ pub(super) const ANSWER_BYTES_MAX: usize = 16 * 1024 * 1024;
 const BURST: Duration = Duration::from_secs(1);
 
 const DESCRIBE_EVERY: Duration = Duration::from_secs(30);
+const CLUSTER_EVERY: Duration = Duration::from_secs(600);
+const CLUSTER_AGAIN: Duration = Duration::from_secs(60);
 const BACKOFF_MIN: Duration = Duration::from_millis(500);
 const BACKOFF_MAX: Duration = Duration::from_secs(10);
 
@@ -83,6 +88,8 @@ pub(super) struct Pacer {
     /// Rule 4.
     may_list: bool,
     described: Option<Duration>,
+    /// When brokers are to be asked how they are set.
+    cluster_at: Duration,
     failures: u32,
     lists: Budget,
     descriptions: Budget,
@@ -109,6 +116,7 @@ impl Pacer {
             was_hit: false,
             may_list: false,
             described: None,
+            cluster_at: Duration::ZERO,
             failures: 0,
             lists: Budget::new(LIST_BYTES_PER_S),
             descriptions: Budget::new(DESCRIBE_BYTES_PER_S),
@@ -136,6 +144,7 @@ impl Pacer {
         self.was_hit = false;
         self.may_list = false;
         self.described = None;
+        self.cluster_at = now;
         self.failures = 0;
         self.lists = Budget::new(LIST_BYTES_PER_S);
         self.descriptions = Budget::new(DESCRIBE_BYTES_PER_S);
@@ -143,8 +152,12 @@ impl Pacer {
     }
 
     /// What to do at `now`. A question that is given must be answered by one of
-    /// `listed`, `unlisted`, `described`, `failed`.
+    /// `listed`, `unlisted`, `described`, `cluster_told`, `failed`.
     pub(super) fn next(&mut self, now: Duration) -> Next {
+        let is_due = self.described.is_some() && now >= self.cluster_at;
+        if is_due && !self.describes {
+            return Next::Ask(Ask::Cluster);
+        }
         if self.describes {
             if self.descriptions.allows(now) {
                 return Next::Ask(Ask::Describe);
@@ -200,13 +213,22 @@ impl Pacer {
         self.descriptions.spend(now, bytes);
     }
 
+    /// Brokers said how they are set, or that they do not know the question.
+    pub(super) fn cluster_told(&mut self, now: Duration) {
+        self.cluster_at = now.saturating_add(CLUSTER_EVERY);
+    }
+
     pub(super) fn failed(&mut self, now: Duration, ask: Ask, failure: Failure) {
+        if ask == Ask::Cluster {
+            self.cluster_at = now.saturating_add(CLUSTER_AGAIN);
+            return;
+        }
         self.describes = false;
         if failure == Failure::TooLarge {
             // The broker made the answer, so it is paid for. The right to it is proven.
             match ask {
                 Ask::List => self.lists.spend(now, ANSWER_BYTES_MAX),
-                Ask::Describe => self.descriptions.spend(now, ANSWER_BYTES_MAX),
+                Ask::Describe | Ask::Cluster => self.descriptions.spend(now, ANSWER_BYTES_MAX),
             }
             self.may_list = true;
             self.described = Some(now);

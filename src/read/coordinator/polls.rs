@@ -7,6 +7,7 @@ mod tests;
 use std::sync::Arc;
 use std::time::Duration;
 
+use evenkeel_core::facts::cluster::Cluster;
 use evenkeel_core::facts::input::{Input, InputKind, Trouble};
 use evenkeel_core::facts::poll::{Description, PollAnswer, Polled, PolledState};
 use evenkeel_core::facts::time::ArrivalTime;
@@ -40,6 +41,11 @@ pub(super) trait GroupSource: Send {
 
     fn describe(&mut self) -> impl Future<Output = Result<Answered<Description>, AskError>> + Send;
 
+    /// What brokers and topics are set to; `None` where the broker cannot say.
+    fn cluster(
+        &mut self,
+    ) -> impl Future<Output = Result<Option<Answered<Cluster>>, AskError>> + Send;
+
     /// Other settings from now on.
     fn reconnect(&mut self, connection: &Connection);
 }
@@ -66,6 +72,8 @@ pub(super) struct Polls {
     told: Option<(Trouble, Instant)>,
     /// The failure that was logged last.
     said: Option<(AskError, Instant)>,
+    /// The rights that were said to be missing, to read how things are set.
+    rights_said: Vec<(&'static str, String)>,
     is_failing: bool,
     has_said_large: bool,
     /// Since an answer was taken.
@@ -112,6 +120,7 @@ impl Polls {
             mask: None,
             told: None,
             said: None,
+            rights_said: Vec::new(),
             is_failing: false,
             has_said_large: false,
             has_said_dropped: false,
@@ -225,6 +234,21 @@ impl Polls {
                 pacer.described(now, described.bytes);
                 self.answered(described.map(PollAnswer::Described)).await
             }
+            Ok(Answer::Cluster(told)) => {
+                pacer.cluster_told(now);
+                match told {
+                    Some(told) => self.cluster_told(told).await,
+                    None => Ok(()),
+                }
+            }
+            Err(error) if ask == Ask::Cluster => {
+                self.counters.failures.add(1);
+                pacer.failed(now, ask, failure(&error));
+                // Whatever hinders the polls themselves, they say.
+                let group = &self.group;
+                tracing::debug!(%group, %error, "settings of brokers and topics are not read");
+                Ok(())
+            }
             Err(error) => {
                 self.counters.failures.add(1);
                 pacer.failed(now, ask, failure(&error));
@@ -240,6 +264,24 @@ impl Polls {
         self.told = None;
         self.counters.set_hitch(None);
         self.send(answer.asked, answer.at, answer.value).await
+    }
+
+    /// Says once which rights are missing: checks that need the rest stay undecided.
+    async fn cluster_told(&mut self, told: Answered<Cluster>) -> Result<(), Ended> {
+        let missing = told.value.rights_missing();
+        if missing != self.rights_said {
+            if !missing.is_empty() {
+                let rights = missing.iter().map(|(right, on)| format!("{right} on {on}"));
+                let rights = rights.collect::<Vec<_>>().join(", ");
+                tracing::info!(
+                    group = %self.group,
+                    rights,
+                    "settings that may not be read; checks that need them stay undecided",
+                );
+            }
+            self.rights_said = missing;
+        }
+        self.hand_on(told.at, InputKind::Cluster(told.value)).await
     }
 
     async fn failed(&mut self, error: AskError, asked: ArrivalTime) -> Result<(), Ended> {
@@ -291,7 +333,10 @@ impl Polls {
         if let Some(mask) = &self.mask {
             mask.polled(&mut polled);
         }
-        let kind = InputKind::Polled(polled);
+        self.hand_on(at, InputKind::Polled(polled)).await
+    }
+
+    async fn hand_on(&mut self, at: ArrivalTime, kind: InputKind) -> Result<(), Ended> {
         let input = Input { at, kind };
         match self.inputs.send_timeout(input, SEND_WAIT).await {
             Ok(()) => {
@@ -314,12 +359,14 @@ impl Polls {
 enum Answer {
     Listed(Option<Answered<Option<PolledState>>>),
     Described(Answered<Description>),
+    Cluster(Option<Answered<Cluster>>),
 }
 
 async fn question(source: &mut impl GroupSource, ask: Ask) -> Result<Answer, AskError> {
     Ok(match ask {
         Ask::List => Answer::Listed(source.list().await?),
         Ask::Describe => Answer::Described(source.describe().await?),
+        Ask::Cluster => Answer::Cluster(source.cluster().await?),
     })
 }
 

@@ -5,6 +5,8 @@
 //! `clients/src/main/resources/common/message/`. Requests are made with `kafka-protocol`;
 //! it is not used here, since it allocates an array by the length it is told.
 
+pub(super) mod cluster;
+
 use evenkeel_core::facts::poll::{Description, PolledMember, PolledState};
 
 use super::error::{AskError, code};

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use evenkeel_core::facts::cluster::{Cluster, TopicRole};
 use evenkeel_core::facts::poll::{Description, PolledState};
 use tokio::time::{Instant, timeout_at};
 
@@ -11,6 +12,7 @@ use super::counters::PollCounters;
 use super::error::{AskError, code};
 use super::polls::GroupSource;
 use super::reach::{Address, Files, Reach};
+use super::reply::Node;
 use super::security::{Security, Unfit};
 use super::socket::Connection;
 use crate::read::connection;
@@ -33,6 +35,8 @@ pub(super) struct Session {
     security: Result<Arc<Security>, Unfit>,
     files: Files,
     group: Arc<str>,
+    /// The topics whose settings are asked for.
+    topics: Arc<[(TopicRole, String)]>,
     now: Clock,
     counters: Arc<PollCounters>,
     /// Brokers that others named.
@@ -49,6 +53,8 @@ struct Clock(Now);
 #[derive(Debug)]
 struct Coordinator {
     connection: Connection,
+    /// Its number among the brokers.
+    node: i32,
     found: Instant,
     /// Whether it answered a question of ours since it was opened.
     is_used: bool,
@@ -59,6 +65,7 @@ struct Coordinator {
 enum Question {
     List,
     Describe,
+    Cluster,
 }
 
 /// Its answer.
@@ -66,6 +73,7 @@ enum Question {
 enum Told {
     Listed(Option<Answered<Option<PolledState>>>),
     Described(Answered<Description>),
+    Cluster(Option<Answered<Cluster>>),
 }
 
 // === impl Session ===
@@ -74,6 +82,7 @@ impl Session {
     pub(super) fn new(
         connection: &connection::Connection,
         group: &Arc<str>,
+        topics: Vec<(TopicRole, String)>,
         now: &Now,
         counters: &Arc<PollCounters>,
     ) -> Self {
@@ -81,6 +90,7 @@ impl Session {
             security: Security::of(connection).map(Arc::new),
             files: Files::new(),
             group: Arc::clone(group),
+            topics: topics.into(),
             now: Clock(Arc::clone(now)),
             counters: Arc::clone(counters),
             known: Vec::new(),
@@ -97,8 +107,7 @@ impl Session {
             // Taken, so that a question that is broken off leaves no half-read answer.
             let mut coordinator = self.coordinator().await?;
             let was_used = coordinator.is_used;
-            let connection = &mut coordinator.connection;
-            let error = match question.ask(connection, &self.group, &self.now.0).await {
+            let error = match self.put(question, &mut coordinator).await {
                 Ok(told) => {
                     coordinator.is_used = true;
                     self.coordinator = Some(coordinator);
@@ -117,6 +126,22 @@ impl Session {
             }
             is_again = true;
         }
+    }
+
+    async fn put(
+        &self,
+        question: Question,
+        coordinator: &mut Coordinator,
+    ) -> Result<Told, AskError> {
+        let (group, now) = (&*self.group, &self.now.0);
+        let (connection, node) = (&mut coordinator.connection, coordinator.node);
+        Ok(match question {
+            Question::List => Told::Listed(asks::list(connection, group, now).await?),
+            Question::Describe => Told::Described(asks::describe(connection, group, now).await?),
+            Question::Cluster => {
+                Told::Cluster(asks::cluster(connection, node, &self.topics, now).await?)
+            }
+        })
     }
 
     /// The connection to the coordinator, as of the last seconds.
@@ -143,7 +168,7 @@ impl Session {
                 tracing::debug!(group = %self.group, broker = node.id, "coordinator moved");
                 drop(coordinator);
                 let reach = self.reach().await?;
-                self.open(&reach, &node.address).await
+                self.open(&reach, &node).await
             }
             Err(error) if error.is_stale_connection() => self.find().await,
             Err(error) => {
@@ -206,15 +231,15 @@ impl Session {
         let others = asks::brokers(&mut connection, now).await?;
         self.known = others.into_iter().map(|node| node.address).collect();
         if node.address == *broker {
-            return Ok(Ok(Coordinator::new(connection)));
+            return Ok(Ok(Coordinator::new(connection, node.id)));
         }
         drop(connection);
-        Ok(self.open(reach, &node.address).await)
+        Ok(self.open(reach, &node).await)
     }
 
-    async fn open(&self, reach: &Reach, address: &Address) -> Result<Coordinator, AskError> {
-        let connection = Connection::open(reach, address, &self.now.0).await?;
-        Ok(Coordinator::new(connection))
+    async fn open(&self, reach: &Reach, node: &Node) -> Result<Coordinator, AskError> {
+        let connection = Connection::open(reach, &node.address, &self.now.0).await?;
+        Ok(Coordinator::new(connection, node.id))
     }
 
     async fn reach(&self) -> Result<Reach, AskError> {
@@ -240,14 +265,21 @@ impl GroupSource for Session {
     async fn list(&mut self) -> Result<Option<Answered<Option<PolledState>>>, AskError> {
         match self.ask(Question::List).await? {
             Told::Listed(listed) => Ok(listed),
-            Told::Described(_) => Err(AskError::Nonsense("list")),
+            _ => Err(AskError::Nonsense("list")),
         }
     }
 
     async fn describe(&mut self) -> Result<Answered<Description>, AskError> {
         match self.ask(Question::Describe).await? {
             Told::Described(described) => Ok(described),
-            Told::Listed(_) => Err(AskError::Nonsense("description")),
+            _ => Err(AskError::Nonsense("description")),
+        }
+    }
+
+    async fn cluster(&mut self) -> Result<Option<Answered<Cluster>>, AskError> {
+        match self.ask(Question::Cluster).await? {
+            Told::Cluster(told) => Ok(told),
+            _ => Err(AskError::Nonsense("settings")),
         }
     }
 
@@ -274,28 +306,13 @@ fn is_moved(error: &AskError) -> bool {
     )
 }
 
-// === impl Question ===
-
-impl Question {
-    async fn ask(
-        self,
-        connection: &mut Connection,
-        group: &str,
-        now: &Now,
-    ) -> Result<Told, AskError> {
-        Ok(match self {
-            Self::List => Told::Listed(asks::list(connection, group, now).await?),
-            Self::Describe => Told::Described(asks::describe(connection, group, now).await?),
-        })
-    }
-}
-
 // === impl Coordinator ===
 
 impl Coordinator {
-    fn new(connection: Connection) -> Self {
+    fn new(connection: Connection, node: i32) -> Self {
         Self {
             connection,
+            node,
             found: Instant::now(),
             is_used: false,
         }

@@ -60,6 +60,7 @@ fn poll(connection: Connection) -> Polled {
         PollSettings {
             connection,
             group,
+            topics: Vec::new(),
             mask: None,
         },
         now(),

@@ -8,6 +8,17 @@ use super::{Report, fired, line, places};
 #[must_use]
 pub fn github(report: &Report) -> String {
     let mut out = String::new();
+    for live in &report.live {
+        for (command, texts) in [("error", &live.troubles), ("notice", &live.notes)] {
+            for text in texts {
+                let group = property(&live.group);
+                out.push_str(&format!(
+                    "::{command} title=group {group}::{}\n",
+                    data(text)
+                ));
+            }
+        }
+    }
     for finding in fired(report) {
         let command = match finding.check.severity {
             Severity::Error => "error",

@@ -16,17 +16,30 @@ pub fn json(report: &Report) -> String {
         .groups
         .iter()
         .map(|(group, workers)| json!({ "group": group, "workers": workers }));
+    let live = report.live.iter().map(|live| {
+        json!({
+            "group": live.group,
+            "principal": live.principal,
+            "workers": live.workers,
+            "troubles": live.troubles,
+            "notes": live.notes,
+        })
+    });
+    let live: Vec<Value> = live.collect();
     let release = match report.release {
         Taken::Said { release, known } => json!({ "named": release, "known": known }),
         Taken::OfFiles => json!({}),
         Taken::Newest(release) => json!({ "assumed": release }),
     };
-    let document = json!({
+    let mut document = json!({
         "files": files.collect::<Vec<_>>(),
         "groups": groups.collect::<Vec<_>>(),
         "release": release,
         "findings": report.findings.iter().map(finding).collect::<Vec<_>>(),
     });
+    if !live.is_empty() {
+        document["live"] = json!(live);
+    }
     format!("{document:#}\n")
 }
 

@@ -16,19 +16,33 @@ are read is in [check-formats.md](check-formats.md).
 - Every value that is compared is shown with where it was read: file and line, a variable, a default. A default is that of the
   release that `--kafka-release` or the file names, else of the newest known one; it counts only where all that is set is known.
 - A value that is missing leaves a check *undecided*, and the missing value is named. Nothing is guessed.
-- Values that no file holds (*watched* below) come from a running group. `evenkeel check` watches none, so checks that need them are
-  undecided there.
+- Values that no file holds (*watched* below) come from a running group: with `--live` `evenkeel check` reads it, too; without, checks
+  that need them are undecided.
 - The agent (`evenkeel run`) holds the same table against the group that it watches: `/api/v1/checks`, `evenkeel_check_info`. It knows
   the session and rebalance timeout and the address of each member, hosts, protocols, what each had read of the config topic,
-  generations that came to nothing, the partitions of the config topic, how long restarts, stops and sync phases took, and a
-  leader's delay once somebody left while it led: a new leader's first round and the rest of a running delay are no evidence. The last
-  64 generations count. Of the worker beside it it knows the clocks in its file; what no file sets has no default there, since
+  generations that came to nothing, stops that were given up, how long restarts, stops and sync phases took, and a
+  leader's delay once somebody left while it led: a new leader's first round and the rest of a running delay are no evidence. A delay that
+  a leader once had counts while somebody who was there then is still the same process. The last 64 generations count. What brokers
+  allow, how many there are and how the topics are kept it asks every ten minutes, where DESCRIBE_CONFIGS allows it
+  ([polls.md](polls.md)). Of the worker beside it it knows the clocks in its file, and names there that are no settings of a worker; what no file sets has no default there, since
   images and scripts may set it. Releases count where `worker_release` of the group names one.
-- The agent does not know what brokers allow, how they keep topics, the consumer groups of sinks, what connectors set for their
-  producers, and the files of other workers: checks that need these are undecided there.
+- The agent does not know the consumer groups of sinks, what connectors set for their producers, and the files of other workers:
+  checks that need these are undecided there.
 - Passwords are never shown; of a value that Kafka refuses, and of a setting that is not known, only the name is.
 
-Exit codes: 0; 1 where something of `--fail-on` severity was found; 64 a wrong command line; 78 a file that cannot be read.
+## With the running group
+
+`evenkeel check --live [FILE…]` connects as `--config`, `--bootstrap` or `EVENKEEL_*` say, else as the first properties file among the
+files does, reads what the agent reads and asks brokers and topics for their settings; `--wait SECONDS` (30) is the longest it takes,
+and it ends sooner when all is known or nothing more will come. Workers of files are found again among the members: by the address that
+they advertise, the file of the connection by the addresses of this machine, and one file by the one member there is. What members
+told goes over what files say. Other members are compared, too. Progress is on standard error.
+
+A right that is missing is named with the principal that lacks it, in every format; one that is needed (READ on the topics, DESCRIBE on
+the group) makes the exit code 1, and DESCRIBE_CONFIGS only leaves checks undecided.
+
+Exit codes: 0; 1 where something of `--fail-on` severity was found, or a right is missing; 64 a wrong command line; 69 no broker answers,
+or none lets us in; 78 a file that cannot be read, or a configuration with mistakes.
 ";
 
 /// The document.

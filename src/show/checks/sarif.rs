@@ -3,7 +3,7 @@
 use evenkeel_core::checks::{self, Check, Finding, Severity};
 use serde_json::{Value, json};
 
-use super::{Report, fired, line, places, uri};
+use super::{LiveRead, Report, fired, line, places, uri};
 
 /// The whole report; what passed or is undecided is no result.
 #[must_use]
@@ -12,7 +12,8 @@ pub fn sarif(report: &Report) -> String {
     let results: Vec<Value> = fired(report)
         .map(|finding| result(report, finding))
         .collect();
-    let document = json!({
+    let notifications: Vec<Value> = report.live.iter().flat_map(notifications).collect();
+    let mut document = json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
         "runs": [{
@@ -24,7 +25,25 @@ pub fn sarif(report: &Report) -> String {
             "results": results,
         }],
     });
+    if !report.live.is_empty() {
+        // What could not be read is about this run, and in no file.
+        let is_whole = report.live.iter().all(|live| live.troubles.is_empty());
+        document["runs"][0]["invocations"] = json!([{
+            "executionSuccessful": is_whole,
+            "toolExecutionNotifications": notifications,
+        }]);
+    }
     format!("{document:#}\n")
+}
+
+fn notifications(live: &LiveRead) -> Vec<Value> {
+    let told = |level: &str, text: &String| {
+        let text = format!("group {}: {text}", live.group);
+        json!({ "level": level, "message": { "text": text } })
+    };
+    let troubles = live.troubles.iter().map(|text| told("error", text));
+    let notes = live.notes.iter().map(|text| told("note", text));
+    troubles.chain(notes).collect()
 }
 
 fn level(severity: Severity) -> &'static str {

@@ -3,6 +3,8 @@
 use evenkeel_core::checks::source::Source;
 use evenkeel_core::checks::{self, Judgement, Shown};
 
+use serde_json::Value;
+
 use super::*;
 use crate::config::golden;
 
@@ -55,6 +57,13 @@ fn nasty() -> Report {
         }],
         groups: vec![(Some("g\u{1b}".to_owned()), 1), (None, 1)],
         release: Taken::OfFiles,
+        live: vec![LiveRead {
+            group: "g\n::x".to_owned(),
+            principal: Some("p\u{1b}".to_owned()),
+            workers: Some(2),
+            troubles: vec!["t\r\nx may not be read: p needs READ on it".to_owned()],
+            notes: vec!["n % 1".to_owned()],
+        }],
         findings: vec![Finding {
             check: checks::all().next().unwrap(),
             judgement,
@@ -65,8 +74,18 @@ fn nasty() -> Report {
 #[test]
 fn a_workflow_command_stays_one() {
     let text = github(&nasty());
-    assert_eq!(text.lines().count(), 1, "{text}");
+    // What was read of the group, a right that is missing, then the finding.
+    assert_eq!(text.lines().count(), 3, "{text}");
     assert!(!text.contains('\r'));
+    assert!(
+        text.starts_with("::error title=group g%0A%3A%3Ax::t%0D%0Ax may not"),
+        "{text}"
+    );
+    assert!(
+        text.contains("\n::notice title=group g%0A%3A%3Ax::n %25 1\n"),
+        "{text}"
+    );
+    let text = text.lines().last().unwrap();
     let (command, message) = text[2..].split_once("::").unwrap();
     assert!(command.contains("file=a%2Cb%3Ac%25d"), "{command}");
     assert!(command.contains(",line=7,title="), "{command}");
@@ -101,4 +120,34 @@ fn json_is_json() {
     let document: serde_json::Value = serde_json::from_str(&json(&nasty())).unwrap();
     assert_eq!(document["findings"][0]["said"], "one\r\ntwo % three");
     assert_eq!(document["release"], serde_json::json!({}));
+}
+
+/// What could not be read is in every format: by words, as a value, as a notification.
+#[test]
+fn what_could_not_be_read_is_told_in_each_format() {
+    let mut report = nasty();
+    report.live[0].group = "orders".to_owned();
+    report.live[0].troubles = vec!["t may not be read: evenkeel needs READ on it".to_owned()];
+    let text = text(&report);
+    assert!(
+        text.contains("group orders: read from its brokers as p"),
+        "{text}"
+    );
+    assert!(
+        text.contains("  ! t may not be read: evenkeel needs READ on it"),
+        "{text}"
+    );
+    let json: Value = serde_json::from_str(&json(&report)).unwrap();
+    assert_eq!(json["live"][0]["troubles"][0], report.live[0].troubles[0]);
+    assert_eq!(json["live"][0]["workers"], 2);
+    let sarif: Value = serde_json::from_str(&sarif(&report)).unwrap();
+    let told = &sarif["runs"][0]["invocations"][0];
+    assert_eq!(told["executionSuccessful"], false);
+    let notified = &told["toolExecutionNotifications"][0];
+    assert_eq!(notified["level"], "error");
+    let message = notified["message"]["text"].as_str().unwrap();
+    assert!(
+        message.starts_with("group orders: t may not be read"),
+        "{message}"
+    );
 }

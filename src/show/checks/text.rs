@@ -25,7 +25,7 @@ pub fn text(report: &Report) -> String {
         out.push_str(&format!("\n{}\n", harm.headline().to_uppercase()));
         stories.iter().for_each(|story| tell(&mut out, story));
     }
-    undecided(&mut out, &report.findings);
+    undecided(&mut out, &report.findings, !report.live.is_empty());
     tail(&mut out, report);
     out
 }
@@ -95,6 +95,22 @@ fn head(out: &mut String, report: &Report) {
     for read in &report.files {
         out.push_str(&format!("{}: read as {}\n", plain(&read.file), read.format));
         for note in &read.notes {
+            wrapped(out, "  ", note);
+        }
+    }
+    for live in &report.live {
+        let who = live.principal.as_deref();
+        let who = who.map_or_else(String::new, |who| format!(" as {}", plain(who)));
+        let workers = match live.workers {
+            Some(count) => format!(", {}", counted(count, "worker", "workers")),
+            None => String::new(),
+        };
+        let told = format!("group {}: read from its brokers{who}{workers}", live.group);
+        wrapped(out, "", &told);
+        for trouble in &live.troubles {
+            wrapped(out, "  ! ", trouble);
+        }
+        for note in &live.notes {
             wrapped(out, "  ", note);
         }
     }
@@ -202,7 +218,7 @@ fn wrapped(out: &mut String, lead: &str, text: &str) {
 }
 
 /// By what is missing, since that is what a person can give; what no file holds last.
-fn undecided(out: &mut String, findings: &[Finding]) {
+fn undecided(out: &mut String, findings: &[Finding], is_live: bool) {
     let mut by_missing: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     let mut watched: Vec<&str> = Vec::new();
     for finding in findings {
@@ -211,7 +227,7 @@ fn undecided(out: &mut String, findings: &[Finding]) {
         }
         let missing = &finding.judgement.missing;
         // What needs a running group cannot be decided here, whatever else it needs.
-        if missing.iter().any(|missing| is_watched(missing)) {
+        if !is_live && missing.iter().any(|missing| is_watched(missing)) {
             once(&mut watched, finding.check.id);
             continue;
         }

@@ -22,8 +22,11 @@ pub(super) const UNHARMED: &[Case] = &[
     ),
     (
         "o_41",
-        &["case_o_41_static_membership"],
-        "the check of the setting, fencing loops of sink groups",
+        &[
+            "case_o_41_static_membership",
+            "o_41_static_membership_of_workers_and_of_all_sinks",
+        ],
+        "fencing loops of sink groups",
     ),
     (
         "o_42",
@@ -56,14 +59,6 @@ pub(super) const AHEAD: &[Case] = &[
         "o_04",
         &["o_04_order_hazard"],
         "failures right after a start",
-    ),
-    (
-        "o_16",
-        &[
-            "o_16_back_when_the_delay_is_over",
-            "o_16_suspected_when_the_delay_is_over",
-        ],
-        "the check of both settings",
     ),
     (
         "o_25",

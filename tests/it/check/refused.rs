@@ -14,7 +14,9 @@ fn odd_files_are_refused_each_with_its_reason() {
         .encode_utf16()
         .flat_map(u16::to_le_bytes)
         .collect();
-    let cases: [(&str, &[u8], &str); 14] = [
+    let many = "---\na: 1\n".repeat(1_001);
+    let cases: [(&str, &[u8], &str); 15] = [
+        ("many.yaml", many.as_bytes(), "more than 1000 documents"),
         (
             "mm2.properties",
             b"clusters=a,b\noffset.flush.interval.ms=1\n",
@@ -248,5 +250,80 @@ services:
             assert!(!all.contains("canary"), "{file} as {format}: {all}");
             assert!(!all.is_empty(), "{file} as {format}");
         }
+    }
+}
+
+/// A line that lost its name: what stands there as one is not shown.
+#[test]
+fn a_secret_in_place_of_a_name_does_not_come_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "group.id=g\nconfig.storage.topic=c\nCanary-in-a-line\n\"canary\";\n";
+    fs::write(folder.path().join("w.properties"), text).unwrap();
+    for format in FORMATS {
+        let output = check(folder.path(), &["w.properties", "--format", format]);
+        let all = format!("{}{}", out(&output), told(&output));
+        assert!(!all.to_lowercase().contains("canary"), "{format}: {all}");
+    }
+}
+
+/// A mark that editors write and Java reads as letters.
+#[test]
+fn a_byte_order_mark_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = b"\xef\xbb\xbfbootstrap.servers=b\ngroup.id=g\nconfig.storage.topic=c\n";
+    fs::write(folder.path().join("bom.properties"), text).unwrap();
+    let output = check(folder.path(), &["bom.properties"]);
+    let told = out(&output);
+    assert!(told.contains("a byte order mark begins it"), "{told}");
+    assert!(told.contains("Did you mean bootstrap.servers?"), "{told}");
+}
+
+/// What is large and no mistake is read in good time: many workers, many groups on one set of
+/// topics, names that are nobody's.
+#[test]
+fn large_files_are_read_in_good_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let services = |of: fn(usize) -> String| {
+        let all: String = (0..600)
+            .map(|n| format!("  c{n}:\n    environment: {{{}}}\n", of(n)))
+            .collect();
+        format!("services:\n{all}")
+    };
+    let cases = [
+        (
+            "workers.yaml",
+            services(|n| {
+                format!(
+                    "CONNECT_GROUP_ID: g, CONNECT_SESSION_TIMEOUT_MS: {}",
+                    10_000 + n
+                )
+            }),
+            "timeouts_differ",
+        ),
+        (
+            "groups.yaml",
+            services(|n| {
+                format!(
+                    "CONNECT_GROUP_ID: g{n:03}, CONNECT_BOOTSTRAP_SERVERS: b, CONNECT_CONFIG_STORAGE_TOPIC: c"
+                )
+            }),
+            "groups_share_topics",
+        ),
+        (
+            "names.yaml",
+            services(|n| format!("CONNECT_GROUP_ID: g, CONNECT_SESION_TIMEOUT_MS: {n}")),
+            "setting_misspelt",
+        ),
+    ];
+    for (name, text, found) in cases {
+        fs::write(folder.path().join(name), text).unwrap();
+        let began = std::time::Instant::now();
+        let output = check(folder.path(), &[name]);
+        let took = began.elapsed();
+        assert!(out(&output).contains(found), "{name}: {}", told(&output));
+        assert!(
+            took < std::time::Duration::from_secs(30),
+            "{name}: {took:?}"
+        );
     }
 }

@@ -52,6 +52,7 @@ impl Polls {
             PollSettings {
                 connection,
                 group,
+                topics: Vec::new(),
                 mask: None,
             },
             now,

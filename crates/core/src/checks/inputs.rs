@@ -47,6 +47,8 @@ pub(super) const GRACE: &str = "how long a process may take to end, in ms";
 pub(super) const TOLD: &str = "what the worker told when it joined";
 
 pub(super) const RESTARTS: &str = "how long restarts take, in ms";
+pub(super) const GIVEN_UP: &str = "how many stops of tasks were given up";
+pub(super) const OUT_AFTER: &str = "after how long a worker was out while it stopped tasks, in ms";
 pub(super) const STOPS: &str = "how long tasks take to stop, in ms";
 pub(super) const REBALANCES: &str = "how long rebalances take, in ms";
 pub(super) const SYNCS: &str = "how long the sync phase takes, in ms";
@@ -72,7 +74,7 @@ pub(super) const SINKS: &str = "the consumer groups of sink connectors";
 pub(super) const PRODUCERS: &str = "what connectors set for their producers";
 
 /// What only a running group shows.
-const WATCHED: [&str; 26] = [
+const WATCHED: [&str; 28] = [
     BEHIND,
     BROKERS,
     BROKER_SESSION_MAX,
@@ -80,6 +82,7 @@ const WATCHED: [&str; 26] = [
     BROKER_TOPICS,
     CALLS,
     GAPS,
+    GIVEN_UP,
     INITIAL_DELAY,
     IN_FORCE,
     KEY_AGE,
@@ -87,6 +90,7 @@ const WATCHED: [&str; 26] = [
     LEADER_DELAYS,
     LOSS,
     MISMATCHES,
+    OUT_AFTER,
     PRODUCERS,
     PROVEN,
     REBALANCES,

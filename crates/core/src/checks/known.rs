@@ -54,6 +54,11 @@ pub struct Worker {
     pub deployment: Option<Value<String>>,
     /// `host:port` that it advertises.
     pub advertised: Option<Value<String>>,
+    /// How many stops of its tasks it gave up since it joined.
+    pub given_up: Option<Value<i64>>,
+    /// How long the group waited for it at least when it was out for stopping what it was told
+    /// to give up.
+    pub out_after_ms: Option<Value<i64>>,
     /// How long its process may take to end before it is killed.
     pub grace_ms: Option<Value<i64>>,
 }
@@ -74,6 +79,8 @@ pub enum Unknown {
     Reference,
     /// It goes on with the next line, and who knows what stands there.
     Swallowed,
+    /// Its name alone is told.
+    Untold,
 }
 
 /// Another group on the same brokers.
@@ -158,8 +165,8 @@ pub struct Topic {
     pub name: String,
     /// How many partitions it has.
     pub partitions: Option<Value<i64>>,
-    /// Whether it is compacted and nothing else: 1, or 0.
-    pub compacted: Option<Value<i64>>,
+    /// `cleanup.policy`: words with commas between them.
+    pub cleanup: Option<Value<String>>,
     /// Replicas of each partition.
     pub replicas: Option<Value<i64>>,
 }
@@ -213,6 +220,7 @@ impl fmt::Display for Unknown {
         f.write_str(match self {
             Self::Reference => "it is looked up where the worker runs",
             Self::Swallowed => "a backslash joins it with the next line",
+            Self::Untold => "its name alone is told",
         })
     }
 }

@@ -1,5 +1,8 @@
 //! Names of settings: misspelt, of another scope, of another release, or nobody's.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
 use super::inputs::{FILE, INSTANCE, RELEASE, SINK_INSTANCE};
 use super::known::Worker;
 use super::look::{Look, Verdict, each_worker, fires_if, look_at, passes};
@@ -117,7 +120,10 @@ enum Naming {
     Unknown,
 }
 
-fn naming(name: &str, worker: &Worker, release: Release) -> Naming {
+/// Which setting of a worker each name is near: many workers may have the same one.
+type Near<'a> = RefCell<BTreeMap<&'a str, Option<&'static str>>>;
+
+fn naming<'a>(name: &'a str, worker: &Worker, release: Release, near: &Near<'a>) -> Naming {
     let tables = tables();
     if tables.has(Whose::Worker, name, release) || [INSTANCE, SINK_INSTANCE].contains(&name) {
         return Naming::Fine;
@@ -152,8 +158,11 @@ fn naming(name: &str, worker: &Worker, release: Release) -> Naming {
             Naming::WrongScope(places)
         };
     }
-    let known = tables.names(Whose::Worker);
-    match nearest(name, known) {
+    let mut near = near.borrow_mut();
+    let near = near
+        .entry(name)
+        .or_insert_with(|| nearest(name, tables.names(Whose::Worker)));
+    match near {
         Some(near) => Naming::Misspelt(near.to_owned()),
         None => Naming::Unknown,
     }
@@ -228,23 +237,42 @@ fn elsewhere(name: &str, release: Release) -> Option<String> {
     (!places.is_empty()).then(|| places.join("; "))
 }
 
+/// A name as it may be shown: what is like no name, as where a line was broken, may be a secret.
+fn shown(name: &str) -> String {
+    let is_letter = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
+    let is_near = nearest(name, tables().names(Whose::Worker)).is_some();
+    if is_near || name.contains('.') && name.chars().all(is_letter) {
+        return name.escape_debug().to_string();
+    }
+    "what stands there".to_owned()
+}
+
 /// One judgement for each setting that fires, or one for the worker.
 fn each_name(
     known: &Known,
     fires: impl Fn(&Naming, &str, Release) -> Option<(String, String)>,
 ) -> Vec<Judgement> {
     let mut judgements = Vec::new();
+    let near = Near::default();
     for worker in &known.workers {
         let mut of_worker = Vec::new();
         let release = worker.release.as_ref().map(|release| release.value);
-        if let Some(release) = release {
-            for (name, given) in &worker.settings {
-                if let Some((said, advice)) = fires(&naming(name, worker, release), name, release) {
-                    of_worker.push(look_at(known, worker, |look| {
-                        look.mention(name, &given.source);
-                        fires_if(true, || said.clone())?.advise(|| advice.clone())
-                    }));
-                }
+        // Without a release, what is true from the oldest to the newest.
+        let releases = match release {
+            Some(release) => [release; 2],
+            None => [tables().oldest(), tables().newest()],
+        };
+        let told = |name| {
+            let [first, last] =
+                releases.map(|release| fires(&naming(name, worker, release, &near), name, release));
+            first.filter(|first| last.as_ref() == Some(first))
+        };
+        for (name, given) in &worker.settings {
+            if let Some((said, advice)) = told(name) {
+                of_worker.push(look_at(known, worker, |look| {
+                    look.mention(&shown(name), &given.source);
+                    fires_if(true, || said.clone())?.advise(|| advice.clone())
+                }));
             }
         }
         if of_worker.is_empty() {
@@ -312,7 +340,7 @@ fn setting_overruled(known: &Known) -> Vec<Judgement> {
 fn setting_unknown(known: &Known) -> Vec<Judgement> {
     each_name(known, |naming, name, _| match naming {
         Naming::Unknown => Some((
-            format!("{} is none of Kafka's settings", name.escape_debug()),
+            format!("{} is none of Kafka's settings", shown(name)),
             "Take it out, unless a plug-in of this worker needs it.".to_owned(),
         )),
         _ => None,

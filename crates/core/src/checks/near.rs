@@ -7,7 +7,12 @@ pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
     let plain_word = plain(word);
     // A slip adds or drops one letter at most.
     let count = word.chars().count();
-    let is_near = |known: &&str| known.chars().count().abs_diff(count) <= SLIPS_MAX;
+    let letters = bag(word);
+    // Cheap, and sorts out nearly all: each slip changes the letters by two at most.
+    let is_near = |known: &&str| {
+        known.chars().count().abs_diff(count) <= SLIPS_MAX
+            && differing(&letters, &bag(known)) <= 2 * SLIPS_MAX
+    };
     let near = known.into_iter().filter(is_near).filter_map(|known| {
         let distance = distance(&plain_word, &plain(known))?;
         Some((distance, known))
@@ -20,6 +25,25 @@ pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
         2
     };
     (distance <= slips_max).then_some(known)
+}
+
+/// How often each letter comes, capitals and the two kinds of dash aside; other letters share
+/// their places.
+fn bag(word: &str) -> [u16; 32] {
+    let mut bag = [0u16; 32];
+    for letter in word.chars().flat_map(char::to_lowercase) {
+        let letter = if letter == '-' { '_' } else { letter };
+        let place = usize::try_from(u32::from(letter) % 32).unwrap_or(0);
+        if let Some(count) = bag.get_mut(place) {
+            *count = count.saturating_add(1);
+        }
+    }
+    bag
+}
+
+fn differing(a: &[u16; 32], b: &[u16; 32]) -> usize {
+    let pairs = a.iter().zip(b);
+    pairs.map(|(a, b)| usize::from(a.abs_diff(*b))).sum()
 }
 
 /// Capitals and the two kinds of dash aside.

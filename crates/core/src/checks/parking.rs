@@ -5,6 +5,7 @@ use super::inputs::{
 };
 use super::look::{each_worker, fires_if, group, passes, same, span};
 use super::releases::Release;
+use super::source::{Source, Value};
 use super::{Check, Harm, Judgement, Known, Severity};
 
 pub(super) const CHECKS: &[Check] = &[
@@ -171,11 +172,11 @@ fn delay_drifts(known: &Known) -> Vec<Judgement> {
         look.show(DELAY, before);
         look.show(DELAY, now);
         fires_if(before.value != now.value, || {
-            format!(
-                "{} under this leader, {} under the one before",
-                span(now.value),
-                span(before.value)
-            )
+            let under = |delay: &Value<i64>| match &delay.source {
+                Source::Record { worker, .. } => format!("{} under {worker}", span(delay.value)),
+                _ => span(delay.value),
+            };
+            format!("{}, {} before", under(now), under(before))
         })
     })
 }

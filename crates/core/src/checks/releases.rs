@@ -287,6 +287,15 @@ impl Tables {
         self.releases.iter().position(|known| *known == release)
     }
 
+    /// The oldest release that is known.
+    #[must_use]
+    pub fn oldest(&self) -> Release {
+        self.releases
+            .first()
+            .copied()
+            .unwrap_or(Release::new(0, 0, 0))
+    }
+
     /// The newest release that is known.
     #[must_use]
     pub fn newest(&self) -> Release {

@@ -41,6 +41,11 @@ pub enum Source {
     },
     /// A broker's answer.
     Broker,
+    /// A topic, as a broker has it.
+    Topic {
+        /// Its name.
+        name: String,
+    },
     /// Nobody set it: what this release takes then.
     Default {
         /// The release.
@@ -100,6 +105,7 @@ impl fmt::Display for Source {
             Self::Measured { count: 1 } => f.write_str("measured once"),
             Self::Measured { count } => write!(f, "longest of {count} measured"),
             Self::Broker => f.write_str("the broker"),
+            Self::Topic { name } => write!(f, "topic {name}"),
             Self::Default { release } => write!(f, "default of Kafka {release}"),
             Self::Platform { name } => write!(f, "default of {name}"),
             Self::Said => f.write_str("as was said"),

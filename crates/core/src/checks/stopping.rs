@@ -1,6 +1,8 @@
 //! How long work may take to stop, and who does not wait for it.
 
-use super::inputs::{ADMIN_CALL, CALLS, FILE, FLUSH, GRACE, GRACEFUL, REBALANCE, REVOKED, STOPS};
+use super::inputs::{
+    ADMIN_CALL, CALLS, FILE, FLUSH, GIVEN_UP, GRACE, GRACEFUL, OUT_AFTER, REBALANCE, REVOKED, STOPS,
+};
 use super::look::{each_worker, fires_if, passes, span};
 use super::{Check, Harm, Judgement, Known, Severity};
 
@@ -34,7 +36,7 @@ pub(super) const CHECKS: &[Check] = &[
         severity: Severity::Warning,
         harm: Harm::GroupStalls,
         title: "tasks have taken longer to stop than `rebalance.timeout.ms`",
-        inputs: &[STOPS, REBALANCE],
+        inputs: &[STOPS, REBALANCE, OUT_AFTER],
         consequence: "When a connector gets other tasks, its old ones are stopped before the worker joins: the join lasts as long as the slowest stop, and the worker is thrown out at rebalance.timeout.ms.",
         advice: "Find out why the tasks stop slowly; lower task.shutdown.graceful.timeout.ms so that they are given up sooner, or raise rebalance.timeout.ms.",
         decide: stop_exceeds_rebalance,
@@ -44,7 +46,7 @@ pub(super) const CHECKS: &[Check] = &[
         severity: Severity::Warning,
         harm: Harm::RunsTwice,
         title: "tasks take longer to stop than `task.shutdown.graceful.timeout.ms`",
-        inputs: &[GRACEFUL, STOPS],
+        inputs: &[GRACEFUL, STOPS, GIVEN_UP],
         consequence: "Tasks are given up while they still work: another worker starts them, and for a while both do the same.",
         advice: "Raise task.shutdown.graceful.timeout.ms above the longest stop, but keep twice of it below rebalance.timeout.ms; or make the tasks stop sooner.",
         decide: graceful_below_stop,
@@ -107,7 +109,7 @@ fn stops_exceed_rebalance(known: &Known) -> Vec<Judgement> {
         let revoked = look.value(REVOKED, revoked);
         let [graceful, rebalance] = look.clocks([GRACEFUL, REBALANCE])?;
         let revoked = revoked?;
-        let batches = revoked.saturating_add(STOP_THREADS - 1) / STOP_THREADS;
+        let batches = batches(revoked);
         let longest = batches.saturating_mul(graceful);
         fires_if(longest > rebalance, || {
             format!(
@@ -117,6 +119,10 @@ fn stops_exceed_rebalance(known: &Known) -> Vec<Judgement> {
             )
         })
     })
+}
+
+fn batches(revoked: i64) -> i64 {
+    revoked.saturating_add(STOP_THREADS - 1) / STOP_THREADS
 }
 
 fn graceful_near_rebalance(known: &Known) -> Vec<Judgement> {
@@ -140,6 +146,21 @@ fn graceful_near_rebalance(known: &Known) -> Vec<Judgement> {
 
 fn stop_exceeds_rebalance(known: &Known) -> Vec<Judgement> {
     each_worker(known, |look| {
+        // That a worker was out shows it, however long its stops went on.
+        let out_after = look.worker.out_after_ms.clone();
+        let rebalance_now = look.worker.number(REBALANCE);
+        if let (Some(after), Some(rebalance)) = (out_after, rebalance_now)
+            && after.value >= rebalance.value
+        {
+            look.show(OUT_AFTER, &after);
+            look.show(REBALANCE, &rebalance);
+            return fires_if(true, || {
+                format!(
+                    "it stopped what it was told to give up, and was out of the group after {}",
+                    span(after.value)
+                )
+            });
+        }
         let stop = look.known.measured.stop_ms.as_ref();
         let (stop, rebalance) = (look.value(STOPS, stop), look.clock(REBALANCE));
         let (stop, rebalance) = (stop?, rebalance?);
@@ -155,10 +176,35 @@ fn stop_exceeds_rebalance(known: &Known) -> Vec<Judgement> {
 
 fn graceful_below_stop(known: &Known) -> Vec<Judgement> {
     each_worker(known, |look| {
+        // That a worker gave up shows that its tasks need longer, whatever they are given.
+        let given_up = look.worker.given_up.clone();
+        if let Some(count) = given_up.filter(|count| count.value > 0) {
+            look.show(GIVEN_UP, &count);
+            let graceful = look.worker.number(GRACEFUL);
+            if let Some(graceful) = &graceful {
+                look.show(GRACEFUL, graceful);
+            }
+            return fires_if(true, || {
+                let after = graceful.map(|graceful| format!(" after {}", span(graceful.value)));
+                let stops = if count.value == 1 {
+                    "stop was"
+                } else {
+                    "stops were"
+                };
+                format!(
+                    "{} {stops} given up{}",
+                    count.value,
+                    after.unwrap_or_default()
+                )
+            });
+        }
         let stop = look.known.measured.stop_ms.as_ref();
         let (stop, graceful) = (look.value(STOPS, stop), look.clock(GRACEFUL));
         let (stop, graceful) = (stop?, graceful?);
-        fires_if(stop > graceful, || {
+        // Each is given that long, and waits for those before it.
+        let revoked = look.known.records.revoked_at_once.as_ref();
+        let batches = batches(revoked.map_or(1, |revoked| revoked.value)).max(1);
+        fires_if(stop > graceful.saturating_mul(batches), || {
             format!(
                 "a stop took {}, tasks are given {}",
                 span(stop),

@@ -63,12 +63,12 @@ fn each_topic(
 
 fn internal_topic_not_compacted(known: &Known) -> Vec<Judgement> {
     each_topic(known, |look, topic| {
-        let Some(compacted) = &topic.compacted else {
+        let Some(cleanup) = &topic.cleanup else {
             look.misses(BROKER_TOPICS);
             return None;
         };
-        look.show("cleanup.policy=compact", compacted);
-        fires_if(compacted.value == 0, || {
+        look.show("cleanup.policy", cleanup);
+        fires_if(cleanup.value.trim() != "compact", || {
             format!("{} ({}) is not only compacted", topic.name, topic.setting)
         })
     })
@@ -106,7 +106,7 @@ fn internal_topic_single_replica(known: &Known) -> Vec<Judgement> {
     };
     if known.broker.topics.is_some() {
         return each_topic(known, |look, topic| match &topic.replicas {
-            Some(replicas) => lonely(look, &topic.name, replicas),
+            Some(replicas) => lonely(look, "replicas", replicas),
             None => {
                 look.misses(BROKER_TOPICS);
                 None

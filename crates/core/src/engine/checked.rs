@@ -6,11 +6,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::State;
 use super::known::{self, Watched};
 use super::polls::Sight;
+use super::{Engine, State};
 use crate::answers::{ChecksAnswer, ComparedAnswer, FiredAnswer, UndecidedAnswer};
+use crate::checks::known::Known;
 use crate::checks::{Finding, Outcome, Severity, judge};
+use crate::facts::cluster::Cluster;
 use crate::limits::CHECKS_FIRED_MAX;
 
 /// What the checks said last, and of what: a large group is shown twenty times a second.
@@ -36,23 +38,42 @@ pub(super) fn answer(state: &State, sight: Option<&Sight<'_>>) -> Option<Arc<Che
     Some(answer)
 }
 
-fn judged(watched: &Watched) -> ChecksAnswer {
-    let shared = judge(&watched.group);
-    let own = watched.own.as_ref().map(judge).unwrap_or_default();
-    let own_name = watched.own.as_ref().and_then(|own| own.workers.first());
-    let own_name = own_name.map(|worker| worker.name.as_str());
-    let key = |finding: &Finding| (finding.check.id, finding.judgement.subject.clone());
-    let has_fired = |finding: &&Finding| finding.judgement.outcome == Outcome::Fired;
-    let told_by_all: BTreeSet<_> = shared.iter().filter(has_fired).map(key).collect();
-    // Of the worker beside the agent more is known than all agents know.
-    let is_of_own = |finding: &Finding| Some(finding.judgement.subject.as_str()) == own_name;
-    let findings = shared.into_iter().filter(|finding| !is_of_own(finding));
-    let findings: Vec<Finding> = if own_name.is_some() {
-        let of_own = own.into_iter().filter(|finding| is_of_own(finding));
-        findings.chain(of_own).collect()
-    } else {
-        findings.collect()
+/// What the checks say: of the worker beside the agent more is known than all agents know.
+pub(super) fn findings(watched: &Watched) -> Vec<Finding> {
+    let Some(own_name) = own_name(watched) else {
+        return judge(&watched.group);
     };
+    let own = watched.own.as_ref().map(judge).unwrap_or_default();
+    let is_of_own = |finding: &Finding| finding.judgement.subject == own_name;
+    let mut findings = judge(&watched.group);
+    findings.retain(|finding| !is_of_own(finding));
+    findings.extend(own.into_iter().filter(is_of_own));
+    findings
+}
+
+fn own_name(watched: &Watched) -> Option<&str> {
+    let own = watched.own.as_ref()?;
+    own.workers.first().map(|worker| worker.name.as_str())
+}
+
+/// What all agents say of the worker beside this one, too.
+fn told_by_all(watched: &Watched) -> BTreeSet<&'static str> {
+    let Some(own_name) = own_name(watched) else {
+        return BTreeSet::new();
+    };
+    let shared = judge(&watched.group).into_iter();
+    let of_own = shared.filter(|finding| {
+        let judgement = &finding.judgement;
+        judgement.outcome == Outcome::Fired && judgement.subject == own_name
+    });
+    of_own.map(|finding| finding.check.id).collect()
+}
+
+fn judged(watched: &Watched) -> ChecksAnswer {
+    let told_by_all = told_by_all(watched);
+    let own_name = own_name(watched);
+    let is_of_own = |finding: &Finding| Some(finding.judgement.subject.as_str()) == own_name;
+    let findings = findings(watched);
 
     let mut answer = ChecksAnswer {
         workers_left_out: watched.left_out,
@@ -62,7 +83,7 @@ fn judged(watched: &Watched) -> ChecksAnswer {
     for finding in findings {
         match finding.judgement.outcome {
             Outcome::Fired => {
-                let own = is_of_own(&finding) && !told_by_all.contains(&key(&finding));
+                let own = is_of_own(&finding) && !told_by_all.contains(finding.check.id);
                 answer.fired.push(fired(finding, own));
             }
             Outcome::Passed => answer.passed = answer.passed.saturating_add(1),
@@ -121,6 +142,37 @@ fn fired(finding: Finding, own: bool) -> FiredAnswer {
         consequence: check.consequence,
         advice: judgement.advice.unwrap_or_else(|| check.advice.to_owned()),
         link: format!("docs/checks.md#{}", check.id),
+    }
+}
+
+// === impl Engine ===
+
+impl Engine {
+    /// What checks compare of the running group, without what the file beside this agent says;
+    /// where its records are not read, what brokers say alone.
+    #[must_use]
+    pub fn known(&self) -> Known {
+        let sight = self.state.sight().filter(|sight| sight.by_records);
+        match sight {
+            Some(sight) => known::watched(&self.state, &sight).group,
+            None => known::unwatched(&self.state),
+        }
+    }
+
+    /// What the checks say of it, with the settings that the file beside this agent says.
+    #[must_use]
+    pub fn checked(&self) -> Vec<Finding> {
+        let sight = self.state.sight().filter(|sight| sight.by_records);
+        match sight {
+            Some(sight) => findings(&known::watched(&self.state, &sight)),
+            None => judge(&known::unwatched(&self.state)),
+        }
+    }
+
+    /// What brokers said of themselves and of the topics; none where they did not.
+    #[must_use]
+    pub fn cluster(&self) -> Option<&Cluster> {
+        self.state.cluster.as_ref()
     }
 }
 

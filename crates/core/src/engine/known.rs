@@ -12,6 +12,7 @@
 //!    been wrong. One that is only known to be no shorter can be too long for a delay, and
 //!    never too short.
 
+mod cluster;
 mod measured;
 mod members;
 mod records;
@@ -20,7 +21,7 @@ use super::State;
 use super::polls::Sight;
 use super::publish::worker_label;
 use crate::answers::GroupState;
-use crate::checks::known::{Broker, Given, Known, Topic};
+use crate::checks::known::{Given, Known, Unknown};
 use crate::checks::releases::Release;
 use crate::checks::source::{Source, Value};
 use crate::view::own;
@@ -31,7 +32,6 @@ use records::{leader_delays, records, worker_count};
 const SESSION: &str = "session.timeout.ms";
 const REBALANCE: &str = "rebalance.timeout.ms";
 const DELAY: &str = "scheduled.rebalance.max.delay.ms";
-const CONFIG_TOPIC: &str = "config.storage.topic";
 
 /// What is known of a running group.
 #[derive(Debug, PartialEq, Eq)]
@@ -42,6 +42,15 @@ pub(super) struct Watched {
     pub(super) own: Option<Known>,
     /// Workers that are as many others that are there.
     pub(super) left_out: u64,
+}
+
+/// What is known without the group's records.
+pub(super) fn unwatched(state: &State) -> Known {
+    Known {
+        group: Some(Value::new(state.settings.group.clone(), Source::Said)),
+        broker: cluster::broker(&state.settings, state.cluster.as_ref()),
+        ..Known::default()
+    }
 }
 
 /// What is known by the group's records.
@@ -60,7 +69,7 @@ pub(super) fn watched(state: &State, sight: &Sight<'_>) -> Watched {
     let mut group = Known {
         group: Some(Value::new(state.settings.group.clone(), Source::Said)),
         records: records(state, sight, newest, delays),
-        broker: broker(state),
+        broker: cluster::broker(&state.settings, state.cluster.as_ref()),
         ..Known::default()
     };
     let mut left_out = 0;
@@ -107,7 +116,12 @@ fn own_known(state: &State, group: &Known, name: &str) -> Option<Known> {
         .find(|worker| worker.name == name)?
         .clone();
     for setting in settings {
-        let given = Given::new(setting.value.clone(), place(&setting.source));
+        let text = match setting.value.as_str() {
+            "" => Err(Unknown::Untold),
+            text => Ok(text.to_owned()),
+        };
+        let source = place(&setting.source);
+        let given = Given { text, source };
         worker.settings.insert(setting.name.clone(), given);
     }
     let mut own = Known {
@@ -144,19 +158,4 @@ fn count(count: usize, generations: usize) -> Value<i64> {
         i64::try_from(count).unwrap_or(i64::MAX),
         Source::Counted { generations },
     )
-}
-
-fn broker(state: &State) -> Broker {
-    let partitions = i64::from(state.settings.config_partitions);
-    let topic = Topic {
-        setting: CONFIG_TOPIC,
-        name: state.settings.config_topic.clone(),
-        partitions: (partitions > 0).then(|| Value::new(partitions, Source::Broker)),
-        compacted: None,
-        replicas: None,
-    };
-    Broker {
-        topics: Some(vec![topic]),
-        ..Broker::default()
-    }
 }

@@ -6,6 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::facts::cluster::Cluster;
 use crate::facts::poll::Polled;
 use crate::facts::time::{ArrivalTime, EventTime};
 
@@ -50,6 +51,8 @@ pub enum InputKind {
     Access(Access),
     /// The group's coordinator was asked for its state.
     Polled(Polled),
+    /// Brokers said how they and the topics are set.
+    Cluster(Cluster),
     /// Time passed.
     Tick,
 }
@@ -96,7 +99,7 @@ pub struct Settings {
 pub struct WorkerSetting {
     /// Kafka's name of it.
     pub name: String,
-    /// Its value, as written.
+    /// Its value, as written; empty where the name alone is told.
     pub value: String,
     /// File and line, or environment variable.
     pub source: String,

@@ -271,6 +271,12 @@ impl Disagreements {
 // === impl Open ===
 
 impl Open {
+    /// The id of the member that it is about; empty where it is none.
+    #[must_use]
+    pub fn member(&self) -> &str {
+        &self.member
+    }
+
     /// Whether it is told also of work that is not configured any more: nobody stopped it.
     fn outlives_its_connector(&self) -> bool {
         use DisagreementType::{AbandonedStop, PossibleOrphan};

@@ -60,7 +60,7 @@ fn leaders_with_different_delays() {
         "checks
          checks
          checks
-         warning delay_drifts cg: 1 min under this leader, 5 min under the one before
+         warning delay_drifts cg: 1 min under c:8083, 5 min under a:8083 before
          -  scheduled.rebalance.max.delay.ms = 300000 (record of a:8083, generation 2)
          -  scheduled.rebalance.max.delay.ms = 60000 (record of c:8083, generation 5)",
     );
@@ -218,4 +218,128 @@ fn many_workers_alike_are_looked_at_up_to_a_bound() {
     assert_eq!(count("session_reaches_rebalance"), 20);
     assert_eq!(count("timeouts_differ"), 1);
     assert_eq!(count("z:8083 session.timeout.ms = 5000"), 1);
+}
+
+/// What brokers say of themselves and of the topics decides what no record shows; what they do
+/// not say stays undecided, and what is mended is over with the next answer.
+#[test]
+fn what_brokers_and_topics_are_set_to() {
+    const GROUP: &str = "0.1 ends
+         1.0 group 1 sessioned a join=0.9 | a: claim=none | b: host=192.0.2.2 claim=none
+         2.0 ends";
+    check(
+        &format!(
+            "{GROUP}
+             2.1 cluster 3 group.min.session.timeout.ms=6000 group.max.session.timeout.ms=30000 | config configs 2 1 cleanup.policy=compact | offset offsets 25 3 cleanup.policy=compact,delete | status statuses 5 3 cleanup.policy=compact | groups __consumer_offsets 50 1 max.message.bytes=300
+             2.2 checks
+             3.0 cluster 3 | config configs 1 3 denied | status denied
+             3.1 checks"
+        ),
+        "checks
+         error config_topic_partitions configs: configs has 2 partitions
+         -  partitions = 2 (topic configs)
+         error internal_topic_not_compacted offsets: offsets (offset.storage.topic) is not only compacted
+         -  cleanup.policy = compact,delete (topic offsets)
+         error record_near_limit cg: 285 bytes of at most 300
+         -  the size of the group's record = 285 (record of the group)
+         -  the largest record that the offsets topic takes = 300 (topic __consumer_offsets)
+         warning internal_topic_single_replica configs: one replica on 3 brokers or more
+         -  replicas = 1 (topic configs)
+         -  how many brokers there are = 3 (the broker)
+         checks",
+    );
+}
+
+/// A worker that gave up a stop, told as long as it is that process: whoever restarts it may
+/// give tasks more time.
+#[test]
+fn stops_that_were_given_up_until_the_worker_is_restarted() {
+    const GIVEN_UP: &str = "0.0 config connector foo
+         0.0 config tasks foo 2
+         0.1 ends
+         1.0 group 1 sessioned a off=4 join=0.9 | a: claim=none add=foo,foo-0,foo-1
+         1.1 status foo RUNNING a 1
+         1.2 status foo-0 RUNNING a 1
+         1.3 status foo-1 RUNNING a 1
+         9.0 group 2 sessioned a off=4 join=8.9 | a: claim=foo,foo-0,foo-1 rev=foo-1 | b: host=192.0.2.2 claim=none
+         15.0 group 3 sessioned a off=4 join=14.9 | a: claim=foo,foo-0 | b: host=192.0.2.2 claim=- add=foo-1
+         16.0 ends
+         16.0 checks";
+    check(
+        &format!(
+            "{GIVEN_UP}
+             20.0 group 4 sessioned b off=4 join=19.9 | b: host=192.0.2.2 claim=foo-1 add=foo,foo-0
+             30.0 group 5 sessioned b off=4 join=29.9 | a#2: claim=none | b: host=192.0.2.2 claim=foo-1,foo,foo-0
+             31.0 ends
+             31.0 checks"
+        ),
+        "checks
+         warning graceful_below_stop a:8083: 1 stop was given up
+         - a:8083 how many stops of tasks were given up = 1 (last 3 generations)
+         checks",
+    );
+}
+
+/// All who were in the group when a delay showed are other processes now, perhaps with other
+/// files: it is compared with nothing.
+#[test]
+fn delays_that_differed_before_all_workers_were_restarted() {
+    check(
+        &format!(
+            "{TWO_LEADERS}
+             410.0 group 5 sessioned c off=5 delay=60000 join=409.9 | c: host=192.0.2.3 claim=foo-1,foo
+             420.0 group 6 sessioned c off=5 delay=50000 join=419.9 | c: host=192.0.2.3 claim=foo-1,foo | a#2: claim=none
+             421.0 ends
+             421.0 checks
+             430.0 group 7 sessioned a#2 off=5 join=429.9 | a#2: claim=none add=foo,foo-0,foo-1,foo-2
+             440.0 group 8 sessioned a#2 off=5 join=439.9 | a#2: claim=foo,foo-0,foo-1,foo-2 rev=foo | c#2: host=192.0.2.3 claim=none
+             441.0 ends
+             441.0 checks"
+        ),
+        "checks
+         checks
+         checks
+         warning delay_drifts cg: 1 min under c:8083, 5 min under a:8083 before
+         -  scheduled.rebalance.max.delay.ms = 300000 (record of a:8083, generation 2)
+         -  scheduled.rebalance.max.delay.ms = 60000 (record of c:8083, generation 5)
+         checks",
+    );
+}
+
+/// a is told to give up work, is out after its rebalance timeout of 10 s, and comes back with a
+/// claim. That is told until its timeout is longer.
+#[test]
+fn a_worker_that_was_out_while_it_stopped_its_work() {
+    const OUT: &str = "0.0 config connector foo
+         0.0 config tasks foo 2
+         0.1 ends
+         1.0 group 1 sessioned a off=4 timeout=10000 join=0.9 | a: session=6000 claim=none add=foo,foo-0,foo-1
+         9.0 group 2 sessioned a off=4 timeout=10000 join=8.9 | a: session=6000 claim=foo,foo-0,foo-1 rev=foo-0,foo-1 | b: host=192.0.2.2 session=6000 claim=none
+         19.0 group 3 sessioned b off=4 timeout=10000 join=18.9 | b: host=192.0.2.2 session=6000 claim=- add=foo,foo-0,foo-1";
+    check(
+        &format!(
+            "{OUT}
+             21.0 group 4 sessioned b off=4 timeout=10000 join=20.9 | a#2: session=6000 claim=foo | b: host=192.0.2.2 session=6000 claim=foo,foo-0,foo-1
+             22.0 ends
+             22.0 checks
+             30.0 group 5 sessioned b off=4 timeout=10001 join=29.9 | a#3: session=6000 claim=none | b: host=192.0.2.2 session=6000 claim=foo,foo-0,foo-1
+             31.0 ends
+             31.0 checks"
+        ),
+        "checks
+         warning stop_exceeds_rebalance a:8083: it stopped what it was told to give up, and was out of the group after 10 s
+         - a:8083 after how long a worker was out while it stopped tasks, in ms = 10000 (record of a:8083, generation 2)
+         - a:8083 rebalance.timeout.ms = 10000 (record of a:8083, generation 4)
+         checks",
+    );
+    // Whoever comes back without a claim may have died.
+    check(
+        &format!(
+            "{OUT}
+             21.0 group 4 sessioned b off=4 timeout=10000 join=20.9 | a#2: session=6000 claim=none | b: host=192.0.2.2 session=6000 claim=foo,foo-0,foo-1
+             22.0 ends
+             22.0 checks"
+        ),
+        "checks",
+    );
 }

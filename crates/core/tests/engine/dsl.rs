@@ -26,6 +26,9 @@
 //!                                      listed preparing | failed denied
 //! 3.2  own a 192.0.2.1                 the worker and the addresses beside the agent, and
 //!                                      `name=value` of its file
+//! 3.2  cluster 3 name=1 | config configs 1 3 cleanup.policy=compact | ...    what brokers say:
+//!                                      how many, settings of the coordinator; topics with
+//!                                      partitions, replicas, settings; `denied`: not told
 //! 3.2  mode                            print what can be seen, and the state by polls
 //! ```
 //! The member `a` has id `a-1`, URL `http://a:8083/`; `a#2` is another process of the
@@ -35,6 +38,7 @@
 //! that it did not receive the round before, whose marks its claim would carry. The first group
 //! record that is at or after `live` is watched, those before are history.
 
+mod cluster;
 mod group;
 mod poll;
 mod print;
@@ -224,6 +228,7 @@ impl Writer {
             }
             "sampled" => vec![poll::sampled(at, &mut self.next[0], words[1])],
             "poll" => vec![poll::answer(at, rest)],
+            "cluster" => vec![cluster::told(at, rest)],
             "own" => vec![poll::own(self.settings(), &words)],
             other => panic!("unknown command {other}"),
         }

@@ -142,6 +142,18 @@ impl Cluster {
         Ok(())
     }
 
+    /// Takes a setting of a worker out, from its next start.
+    ///
+    /// # Errors
+    /// When there is no such worker.
+    pub fn unset(&mut self, worker: &str, setting: &str) -> anyhow::Result<()> {
+        match self.node(worker)? {
+            Node::Worker(worker) => worker.unset(setting),
+            Node::Broker(_) => bail!("{worker} is a broker"),
+        }
+        Ok(())
+    }
+
     /// Changes the release of a worker from its next start, as an upgrade does.
     ///
     /// # Errors

@@ -1,11 +1,14 @@
 //! The rights that the documentation names, given by the commands that it shows: all is seen.
 //! Then each is taken away: what is lost is named, and seen again when it is given back.
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
+use serde_json::Value;
 
 use super::agent::Agent;
+use super::checking::check_live;
 use super::compare::Expected;
 use super::membership::{connector, nothing_unassigned, owned};
 use super::secured::seen;
@@ -97,10 +100,22 @@ pub(super) fn rights(stage: &mut Stage) -> anyhow::Result<()> {
         (&[&offsets, &polls], "topics_only"),
         (&[&offsets, &polls, &config, &status], "blind"),
     ];
+    checked(stage, &file, &group.config_topic, &mut comparison)?;
     for (lost, mode) in cases {
         let lost: Vec<Right> = lost.iter().map(|right| (*right).clone()).collect();
         stage.cluster.revoke(&lost)?;
         told(&agent, &lost, mode, &mut comparison)?;
+        if lost == [config.clone()] {
+            let (report, code) = check_live(stage, ["--config".as_ref(), file.as_os_str()])?;
+            let troubles = report["live"][0]["troubles"].to_string();
+            let is_named = troubles.contains(&format!("{AGENT_USER} needs READ"));
+            comparison.equal(
+                "check --live names the right and who lacks it",
+                &true,
+                &is_named,
+            );
+            comparison.equal("check --live: a right is missing", &Some(1), &code);
+        }
         // What is left while a single topic is hidden, DESCRIBE does not make up for.
         if let ([only], true) = (lost.as_slice(), lost.first() != Some(&polls)) {
             let describe = [right("DESCRIBE", only.resource.clone())];
@@ -122,6 +137,51 @@ pub(super) fn rights(stage: &mut Stage) -> anyhow::Result<()> {
     stage.adopt(agent);
     stage.rest("all rights are there", NOTHING)?;
     Ok(())
+}
+
+/// `check --live` with the four rights: nothing that it needs is missing. How brokers and topics
+/// are set takes another right, which it names; with that it says more.
+fn checked(
+    stage: &Stage,
+    file: &Path,
+    config_topic: &str,
+    comparison: &mut Comparison,
+) -> anyhow::Result<()> {
+    let right = |resource: Resource| Right::of(AGENT_USER, "DESCRIBE_CONFIGS", resource);
+    let group = stage
+        .cluster
+        .groups()
+        .first()
+        .context("the group that is played")?;
+    let topics = [
+        &group.config_topic,
+        &group.status_topic,
+        "__consumer_offsets",
+    ];
+    let topics = topics.map(|name| right(Resource::Topic(name.to_owned())));
+    let more = [&topics[..], &[right(Resource::Cluster)]].concat();
+    for (granted, outcome) in [(false, "undecided"), (true, "passed")] {
+        if granted {
+            stage.cluster.grant(&more)?;
+        }
+        let (report, code) = check_live(stage, ["--config".as_ref(), file.as_os_str()])?;
+        let live = &report["live"][0];
+        let what = |what: &str| format!("check --live, DESCRIBE_CONFIGS {granted}: {what}");
+        let none = Value::Array(Vec::new());
+        comparison.equal(&what("troubles"), &none, &live["troubles"]);
+        comparison.equal(&what("exit code"), &Some(0), &code);
+        let lacks = format!("{AGENT_USER} lacks DESCRIBE_CONFIGS");
+        let is_named = live["notes"].to_string().contains(&lacks);
+        comparison.equal(&what("named"), &!granted, &is_named);
+        let findings = report["findings"].as_array().context("no findings")?;
+        let mut findings = findings.iter();
+        let compacted = findings.find(|finding| {
+            finding["check"] == "internal_topic_not_compacted" && finding["subject"] == config_topic
+        });
+        let told = compacted.map(|finding| finding["outcome"].clone());
+        comparison.equal(&what("the config topic"), &Some(outcome.into()), &told);
+    }
+    stage.cluster.revoke(&more)
 }
 
 /// The commands of the section, each in words; lines that end in a backslash go on.

@@ -115,6 +115,11 @@ impl Stage {
         }
     }
 
+    /// The evenkeel program.
+    pub fn program(&self) -> &std::path::Path {
+        &self.program
+    }
+
     /// The group that is played.
     pub fn group_id(&self) -> &str {
         &self.group.group_id

@@ -23,11 +23,14 @@ fn run(pacer: &mut Pacer, from: Duration, end: Duration, group: &Group) -> Vec<(
                 assert!(until > now, "waits for {until:?} at {now:?}");
                 now = until;
             }
+            // It moves no turn, and has a test of its own.
+            Next::Ask(Ask::Cluster) => pacer.cluster_told(now),
             Next::Ask(ask) => {
                 asked.push((now.as_millis(), ask));
                 match ask {
                     Ask::List => pacer.listed(now, group.list_bytes, (group.rebalances)(now)),
                     Ask::Describe => pacer.described(now, group.describe_bytes),
+                    Ask::Cluster => unreachable!(),
                 }
             }
         }
@@ -107,6 +110,7 @@ fn a_broker_that_cannot_list_is_asked_for_descriptions() {
     let mut pacer = Pacer::new();
     assert_eq!(pacer.next(ms(0)), Next::Ask(Ask::Describe));
     pacer.described(ms(0), 100);
+    pacer.cluster_told(ms(0));
     assert_eq!(pacer.next(ms(10_000)), Next::Ask(Ask::List));
     pacer.unlisted();
     assert_eq!(pacer.next(ms(10_000)), Next::Ask(Ask::Describe));
@@ -192,6 +196,7 @@ fn failures_are_tried_again_ever_more_slowly_at_either_pace() {
         // The first answer ends it.
         assert_eq!(pacer.next(now), Next::Ask(Ask::Describe));
         pacer.described(now, 100);
+        pacer.cluster_told(now);
         let Next::Wait(until) = pacer.next(now) else {
             panic!("no rest");
         };
@@ -273,4 +278,33 @@ fn another_pace_does_not_shorten_the_rest_after_a_failure() {
     }
     pacer.set(Pace::Fast, false);
     assert_eq!(pacer.next(ms(3_500)), Next::Wait(ms(7_500)));
+}
+
+#[test]
+fn how_brokers_are_set_is_asked_after_the_first_description_and_every_ten_minutes() {
+    let mut pacer = Pacer::new();
+    let mut now = ms(0);
+    let mut asked = Vec::new();
+    let mut fails = true;
+    while now < ms(1_400_000) {
+        match pacer.next(now) {
+            Next::Wait(until) => now = until,
+            Next::Ask(Ask::List) => pacer.listed(now, 20, false),
+            Next::Ask(Ask::Describe) => pacer.described(now, 1_000),
+            Next::Ask(Ask::Cluster) => {
+                asked.push(now.as_millis());
+                if std::mem::take(&mut fails) {
+                    pacer.failed(now, Ask::Cluster, Failure::Denied);
+                } else {
+                    pacer.cluster_told(now);
+                }
+            }
+        }
+    }
+    assert_eq!(asked, [0, 60_000, 660_000, 1_260_000]);
+    // Another cluster is another answer; a group that nobody described is not asked about.
+    pacer.restart(now);
+    assert_eq!(pacer.next(now), Next::Ask(Ask::Describe));
+    pacer.described(now, 1_000);
+    assert_eq!(pacer.next(now), Next::Ask(Ask::Cluster));
 }

@@ -19,6 +19,9 @@ struct Inner {
     state: Option<PolledState>,
     asked: Vec<Ask>,
     reconnected: u32,
+    cluster: Option<Cluster>,
+    cluster_error: Option<AskError>,
+    cluster_asked: u32,
     hangs: bool,
 }
 
@@ -64,6 +67,15 @@ impl GroupSource for Script {
             protocol: "sessioned".to_owned(),
             members: Vec::new(),
         }))
+    }
+
+    async fn cluster(&mut self) -> Result<Option<Answered<Cluster>>, AskError> {
+        let mut inner = self.0.lock().unwrap();
+        inner.cluster_asked += 1;
+        match &inner.cluster_error {
+            Some(error) => Err(error.clone()),
+            None => Ok(inner.cluster.clone().map(answered)),
+        }
     }
 
     fn reconnect(&mut self, _: &Connection) {
@@ -243,4 +255,38 @@ async fn settings_that_polls_cannot_use_are_told_once_and_wait_for_others() {
         .wanted
         .send_modify(|wanted| wanted.reconnect(Connection::default()));
     assert!(matches!(stage.answer().await, PollAnswer::Described(_)));
+}
+
+/// Settings are handed on as an input of their own; that they cannot be had is no trouble of
+/// the polls.
+#[tokio::test(start_paused = true)]
+async fn how_brokers_are_set_is_handed_on_and_is_no_trouble_where_it_is_not_told() {
+    let script = Script::default();
+    let doing = "DescribeConfigs";
+    script.set(|inner| inner.cluster_error = Some(AskError::Timeout { doing }));
+    let mut stage = stage(script, 8);
+    assert!(matches!(stage.answer().await, PollAnswer::Described(_)));
+    assert_eq!(stage.answer().await, PollAnswer::Listed(None));
+    let told = Cluster {
+        brokers: Some(3),
+        ..Cluster::default()
+    };
+    stage.script.set(|inner| {
+        inner.cluster_error = None;
+        inner.cluster = Some(told.clone());
+    });
+    let began = Instant::now();
+    let input = loop {
+        let input = stage.inputs.recv().await.unwrap();
+        match input.kind {
+            InputKind::Cluster(cluster) => break cluster,
+            InputKind::Polled(polled) => {
+                assert!(!matches!(polled.answer, PollAnswer::Failed(_)));
+            }
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(input, told);
+    assert!(began.elapsed() <= Duration::from_secs(61));
+    stage.script.set(|inner| assert_eq!(inner.cluster_asked, 2));
 }

@@ -117,7 +117,7 @@ async fn brokers_that_accept_and_say_nothing_cost_a_bounded_time() {
         .collect();
     let group: Arc<str> = GROUP.into();
     let connection = connection(mute.join(","), &[]);
-    let mut session = Session::new(&connection, &group, &now(), &Arc::default());
+    let mut session = Session::new(&connection, &group, Vec::new(), &now(), &Arc::default());
     tokio::time::pause();
     let began = tokio::time::Instant::now();
     assert!(matches!(
@@ -159,6 +159,8 @@ fn no_bytes_break_a_reader() {
             drop(reply::coordinator(bytes, version.min(4)));
             drop(reply::listed(bytes, version.clamp(4, 5), GROUP));
             drop(reply::described(bytes, version, GROUP));
+            drop(reply::cluster::shapes(bytes, (version * 2).max(4)));
+            drop(reply::cluster::settings(bytes, version.clamp(1, 4)));
         }
     };
     let mut seed = 1u64;

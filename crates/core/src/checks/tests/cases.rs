@@ -215,8 +215,8 @@ pub(super) const CASES: &[Case] = cases! {
         "worker a config.storage.topic=c offset.storage.topic=o status.storage.topic=s",
         "worker a config.storage.topic=c offset.storage.topic=o";
     internal_topic_not_compacted:
-        "topic offset.storage.topic o compacted=0",
-        "topic offset.storage.topic o compacted=1",
+        "topic offset.storage.topic o cleanup=compact,delete",
+        "topic offset.storage.topic o cleanup=compact",
         "topic offset.storage.topic o";
     config_topic_partitions:
         "topic config.storage.topic c partitions=2",
@@ -250,7 +250,7 @@ pub(super) const CASES: &[Case] = cases! {
     wrong_scope:
         "worker a max.poll.records=10",
         "worker a max.poll.records=10 consumer.max.poll.records=10 max.request.size=1",
-        "release none\nworker a max.poll.records=10";
+        "release none\nworker a group.remote.assignor=uniform";
     instance_id_ignored:
         "worker a group.instance.id=pod-0",
         "worker a consumer.group.instance.id=pod-0",

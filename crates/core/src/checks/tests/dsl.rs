@@ -45,8 +45,9 @@ fn read(known: &mut Known, kind: &str, rest: &[&str], line: usize) {
     };
     let numbers = |words: &[&str]| -> Vec<(String, Value<i64>)> {
         let pairs = pairs(words).into_iter();
+        let value = |text: &str| Some(Value::new(text.parse().ok()?, Source::Broker));
         pairs
-            .map(|(key, value)| (key, Value::new(value.parse().unwrap(), Source::Broker)))
+            .filter_map(|(key, text)| Some((key, value(&text)?)))
             .collect()
     };
     match kind {
@@ -101,11 +102,16 @@ fn read(known: &mut Known, kind: &str, rest: &[&str], line: usize) {
                     .find(|(field, _)| field == name)
                     .map(|(_, value)| value.clone())
             };
+            let word = |name: &str| {
+                let mut pairs = rest[2..].iter().filter_map(|word| word.split_once('='));
+                let (_, value) = pairs.find(|(field, _)| *field == name)?;
+                Some(Value::new(value.to_owned(), Source::Broker))
+            };
             let topic = Topic {
                 setting: setting_named(rest[0]),
                 name: rest[1].to_owned(),
                 partitions: field("partitions"),
-                compacted: field("compacted"),
+                cleanup: word("cleanup"),
                 replicas: field("replicas"),
             };
             known.broker.topics.get_or_insert_default().push(topic);

@@ -1,6 +1,7 @@
 //! Where one check ends and another begins, and what is said at the edge.
 
 use super::dsl::known;
+use super::source::{Source, Value};
 use super::*;
 
 fn fired(text: &str) -> Vec<&'static str> {
@@ -116,4 +117,40 @@ fn only_the_topic_with_one_replica_is_told() {
 fn a_swallowed_line_spoils_numbers() {
     assert_eq!(fired("worker a session.timeout.ms=+"), ["value_refused"]);
     assert!(fired("worker a client.id=+").is_empty());
+}
+
+/// A stop that was given up shows that tasks need longer, also where nobody knows what they
+/// are given; one that was not shows nothing.
+#[test]
+fn a_stop_that_was_given_up_is_evidence_by_itself() {
+    let mut known = known("member a");
+    let count = |count| Some(Value::new(count, Source::Broker));
+    let outcome = |known: &Known| {
+        let findings = judge(known).into_iter();
+        let mut ours = findings.filter(|finding| finding.check.id == "graceful_below_stop");
+        let judgement = ours.next().unwrap().judgement;
+        (judgement.outcome, judgement.said)
+    };
+    known.workers[0].given_up = count(0);
+    assert_eq!(outcome(&known).0, Outcome::Undecided);
+    known.workers[0].given_up = count(2);
+    let fired = (Outcome::Fired, "2 stops were given up".to_owned());
+    assert_eq!(outcome(&known), fired);
+    let told = Value::new(2_000, Source::Broker);
+    let graceful = "task.shutdown.graceful.timeout.ms".to_owned();
+    known.workers[0].told.insert(graceful, told);
+    let fired = (Outcome::Fired, "2 stops were given up after 2 s".to_owned());
+    assert_eq!(outcome(&known), fired);
+}
+
+/// Who was out while it stopped its work is told until the group waits longer for it.
+#[test]
+fn a_worker_that_was_out_while_it_stopped_is_told_until_the_group_waits_longer() {
+    for (now, outcome) in [(60_000, Outcome::Fired), (60_001, Outcome::Undecided)] {
+        let mut known = known(&format!("member a rebalance.timeout.ms={now}"));
+        known.workers[0].out_after_ms = Some(Value::new(60_000, Source::Broker));
+        let findings = judge(&known).into_iter();
+        let mut ours = findings.filter(|finding| finding.check.id == "stop_exceeds_rebalance");
+        assert_eq!(ours.next().unwrap().judgement.outcome, outcome, "{now}");
+    }
 }

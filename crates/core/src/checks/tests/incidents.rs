@@ -14,7 +14,7 @@ fn fired(text: &str) -> Vec<String> {
 
 /// O-15: calls of a connector hold up the worker's own thread.
 #[test]
-fn a_connector_blocks_longer_than_the_group_waits() {
+fn o_15_a_connector_blocks_longer_than_the_group_waits() {
     let text = "worker a admin.default.api.timeout.ms=60000\ntold a rebalance.timeout.ms=60000 session.timeout.ms=10000\nlive connector_call_ms 120000";
     assert_eq!(
         fired(text),
@@ -38,7 +38,7 @@ fn a_connector_blocks_longer_than_the_group_waits() {
 
 /// O-16: two defaults of five minutes, on the releases that had them and went on.
 #[test]
-fn two_defaults_collide_before_the_fix() {
+fn o_16_two_defaults_collide_before_the_fix() {
     for release in ["2.3.0", "2.5.0"] {
         let text = format!("release {release}\nworker a");
         assert_eq!(
@@ -53,7 +53,7 @@ fn two_defaults_collide_before_the_fix() {
 
 /// O-17: what is meant for sinks, topics and connectors stands at the top.
 #[test]
-fn settings_at_the_wrong_scope() {
+fn o_17_settings_at_the_wrong_scope() {
     let text = "worker a session.timeout.ms=90000 heartbeat.interval.ms=3000 max.poll.records=10 cleanup.policy=compact errors.retry.timeout=300000 producer.max.request.size=104857600";
     assert_eq!(
         fired(text),
@@ -78,7 +78,7 @@ fn settings_at_the_wrong_scope() {
 
 /// O-18: seven sets of settings found in public.
 #[test]
-fn settings_found_in_public() {
+fn o_18_settings_found_in_public() {
     let delay = "scheduled.rebalance.max.delay.ms";
     let cfg1 = format!(
         "worker a session.timeout.ms=120000 {delay}=90000 task.shutdown.graceful.timeout.ms=30000 worker.sync.timeout.ms=60000 worker.unsync.backoff.ms=60000 status.storage.partitions=168"
@@ -117,7 +117,7 @@ fn settings_found_in_public() {
 
 /// O-31: no delay, before and after the fix.
 #[test]
-fn no_delay_strands_work_before_the_fix() {
+fn o_31_no_delay_strands_work_before_the_fix() {
     let text =
         |release: &str| format!("release {release}\nworker a scheduled.rebalance.max.delay.ms=0");
     for release in ["2.3.0", "3.4.1", "3.5.1", "3.6.0"] {
@@ -134,7 +134,7 @@ fn no_delay_strands_work_before_the_fix() {
 
 /// O-41: static membership does nothing for workers, and harms all sink tasks.
 #[test]
-fn static_membership_of_workers_and_of_all_sinks() {
+fn o_41_static_membership_of_workers_and_of_all_sinks() {
     let worker = fired("worker a group.instance.id=pod-0");
     assert_eq!(worker, ["warning instance_id_ignored"]);
     let sinks = fired("worker a consumer.group.instance.id=pod-0");

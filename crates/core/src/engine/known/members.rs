@@ -4,14 +4,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::{REBALANCE, SESSION};
+use crate::answers::DisagreementType;
 use crate::checks::known::Worker;
 use crate::checks::source::{Source, Value};
 use crate::engine::State;
 use crate::engine::publish::{shared_workers, worker_label};
-use crate::facts::observation::{GroupSnapshot, Member};
+use crate::facts::ids::WorkItem;
+use crate::facts::observation::{Claim, GroupSnapshot, Member};
 use crate::facts::time::EventTime;
 use crate::limits::{CHECK_WORKERS_ALIKE_MAX, CHECK_WORKERS_MAX};
+use crate::story::disagreements::Open;
 use crate::story::rounds::Round;
+
+/// A worker counts from when it got its assignment, the record from when it was made.
+const OUT_EARLY_MS: i64 = 500;
 
 /// The members of the newest record.
 pub(super) struct Members<'a> {
@@ -19,21 +25,33 @@ pub(super) struct Members<'a> {
     pub(super) shared: BTreeSet<&'a str>,
     /// Of members that share an address: since when each has been in the group.
     since: BTreeMap<&'a str, EventTime>,
+    /// How many stops each gave up, as far as is remembered.
+    given_up: BTreeMap<&'a str, i64>,
+    /// After how long each was out of the group while it stopped what was revoked, and in
+    /// which generation: by the worker's address, since who was out comes back as another
+    /// member.
+    out_after: BTreeMap<&'a str, (i64, i32)>,
+    /// Generations that are remembered.
+    generations: u64,
     now: Option<EventTime>,
 }
 
 impl<'a> Members<'a> {
-    pub(super) fn of(state: &State, newest: &'a GroupSnapshot) -> Self {
+    pub(super) fn of(state: &'a State, newest: &'a GroupSnapshot) -> Self {
         let shared = shared_workers(newest);
         let sharing = newest.members.iter();
         let sharing = sharing.filter(|member| shared.contains(&*member.worker));
         let since = sharing
             .map(|member| (&*member.id, since(state, newest, member)))
             .collect();
+        let generations = state.rounds.shown().count();
         Self {
             newest,
             shared,
             since,
+            given_up: given_up(state),
+            out_after: out_after(state),
+            generations: u64::try_from(generations).unwrap_or(u64::MAX),
             now: state.clock.now(),
         }
     }
@@ -41,10 +59,13 @@ impl<'a> Members<'a> {
     /// Members with the same clocks up to a bound, and how many others there are.
     pub(super) fn chosen(&self, worker: impl Fn(&Member) -> Worker) -> (Vec<Worker>, u64) {
         let mut members: Vec<&Arc<Member>> = self.newest.members.iter().collect();
-        // The leader, and those that share an address, say something of their own.
+        // The leader, those that share an address and those that gave up a stop say
+        // something of their own.
         let is_special = |member: &Member| {
             self.newest.leader.as_deref() == Some(&*member.id)
                 || self.shared.contains(&*member.worker)
+                || self.given_up.contains_key(&*member.id)
+                || self.out_after.contains_key(&*member.worker)
         };
         members.sort_by(|left, right| {
             (!is_special(left), &left.worker, &left.id).cmp(&(
@@ -84,7 +105,23 @@ impl<'a> Members<'a> {
         let advertised = self
             .is_settled(member)
             .then(|| Value::new(member.worker.to_string(), source()));
+        // Whoever was restarted may have been given more time.
+        let given_up = self.given_up.get(&*member.id).copied().unwrap_or(0);
+        let source = Source::Counted {
+            generations: self.generations,
+        };
+        let out_after = self.out_after.get(&*member.worker);
+        let out_after = out_after.filter(|_| !self.shared.contains(&*member.worker));
+        let out_after_ms = out_after.map(|(ms, generation)| {
+            let source = Source::Record {
+                worker: name.clone(),
+                generation: *generation,
+            };
+            Value::new(*ms, source)
+        });
         Worker {
+            out_after_ms,
+            given_up: Some(Value::new(given_up, source)),
             told: told.into_iter().collect(),
             advertised,
             name,
@@ -106,6 +143,70 @@ impl<'a> Members<'a> {
         let longest = longest.max().unwrap_or(i64::MAX);
         self.now.is_some_and(|now| now.since_ms(*since) > longest)
     }
+}
+
+fn given_up(state: &State) -> BTreeMap<&str, i64> {
+    let told = &state.story.disagreements;
+    let open = told.open(&state.configured);
+    let all = open.chain(told.over().map(|over| (over.item, &over.was)));
+    // Old workers stop nothing of a deleted connector, however much time they have: who gives
+    // a task up sees it handed to another.
+    let records = state
+        .rounds
+        .shown()
+        .filter_map(|round| round.record.as_deref());
+    let records: Vec<&GroupSnapshot> = records.collect();
+    let is_handed_on = |item: &WorkItem, open: &Open| {
+        let mut records = records.iter().rev();
+        let then = records.find(|record| record.recorded == open.since);
+        then.is_some_and(|record| {
+            let mut members = record.members.iter();
+            members.any(|member| member.assigned.binary_search(item).is_ok())
+        })
+    };
+    let given_up = all.filter(|(item, open)| {
+        open.kind == DisagreementType::AbandonedStop && is_handed_on(item, open)
+    });
+    let mut count: BTreeMap<&str, i64> = BTreeMap::new();
+    for (_, stop) in given_up {
+        let of_member = count.entry(stop.member()).or_default();
+        *of_member = of_member.saturating_add(1);
+    }
+    count
+}
+
+/// Who was told to give up work, was out of the group after its own rebalance timeout, and came
+/// back with a claim: it had not died, it was still stopping.
+fn out_after(state: &State) -> BTreeMap<&str, (i64, i32)> {
+    let ours = |round: &&Round| round.incarnation == state.group.incarnation;
+    let records: Vec<&GroupSnapshot> = state
+        .rounds
+        .shown()
+        .filter(ours)
+        .filter_map(|round| round.record.as_deref())
+        .collect();
+    let mut out = BTreeMap::new();
+    for (place, pair) in records.windows(2).enumerate() {
+        let [before, now] = pair else {
+            continue;
+        };
+        let took_ms = now.recorded.since_ms(before.recorded);
+        for member in before.members.iter().filter(|m| !m.revoked.is_empty()) {
+            let waited_ms = i64::from(member.rebalance_timeout_ms);
+            let is_over = took_ms >= waited_ms.saturating_sub(OUT_EARLY_MS);
+            let is_out = now.member(&member.id).is_none();
+            let mut later = records.iter().skip(place.saturating_add(1));
+            let back = later.find_map(|record| {
+                let mut members = record.members.iter();
+                members.find(|back| back.worker == member.worker)
+            });
+            let has_claim = back.is_some_and(|back| matches!(back.claim, Claim::Items(_)));
+            if is_over && is_out && has_claim {
+                out.insert(&*member.worker, (waited_ms, before.generation));
+            }
+        }
+    }
+    out
 }
 
 /// Since when a member was in all generations.

@@ -22,6 +22,8 @@ const GAPS_MAX: u64 = 10;
 pub(super) struct Led {
     pub(super) member: Arc<str>,
     pub(super) delay: Value<i64>,
+    /// The generation in which it showed first.
+    since: i32,
 }
 
 /// Rounds of the group's life, each with the one after, where both have records.
@@ -86,8 +88,11 @@ pub(super) fn leader_delays(state: &State) -> Vec<Led> {
         let Some(leader) = now.leader_member() else {
             continue;
         };
-        if delays.last().is_some_and(|led| led.member == leader.id) {
-            delays.pop();
+        let mut since = now.generation;
+        if let Some(last) = delays.pop_if(|led| led.member == leader.id)
+            && last.delay.value == delay
+        {
+            since = last.since;
         }
         delays.push(Led {
             member: Arc::clone(&leader.id),
@@ -98,8 +103,32 @@ pub(super) fn leader_delays(state: &State) -> Vec<Led> {
                     generation: now.generation,
                 },
             ),
+            since,
         });
     }
+    delays
+}
+
+/// Without those that say nothing of the workers as they are: whoever was in the group when
+/// such a delay showed first was restarted since, perhaps with another file.
+fn still_said(state: &State, newest: Option<&GroupSnapshot>, delays: Vec<Led>) -> Vec<Led> {
+    let ours = |round: &&Round| round.incarnation == state.group.incarnation;
+    let records: Vec<&GroupSnapshot> = state
+        .rounds
+        .shown()
+        .filter(ours)
+        .filter_map(|round| round.record.as_deref())
+        .collect();
+    let has_stayed = |led: &Led| {
+        let mut records = records.iter();
+        let then = records.find(|record| record.generation == led.since);
+        newest.zip(then).is_none_or(|(newest, then)| {
+            let mut members = newest.members.iter();
+            members.any(|member| then.member(&member.id).is_some())
+        })
+    };
+    let mut delays = delays;
+    delays.retain(has_stayed);
     delays
 }
 
@@ -120,8 +149,10 @@ pub(super) fn records(
             .as_ref()
             .map(|delay| Value::new(0, delay.source.clone())),
         delay_at_loss: latest,
-        leader_delays: (!delays.is_empty())
-            .then(|| delays.into_iter().map(|led| led.delay).collect()),
+        leader_delays: (!delays.is_empty()).then(|| {
+            let said = still_said(state, newest, delays).into_iter();
+            said.map(|led| led.delay).collect()
+        }),
         revoked_at_once: revoked_at_once(&rounds),
         mismatches: mismatches(state, &rounds),
         behind_in_a_row: newest.map(|_| behind_in_a_row(&rounds)),
