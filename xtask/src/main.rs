@@ -4,6 +4,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 mod bench;
+mod boards;
 mod cargo;
 mod cluster;
 mod docs;
@@ -36,6 +37,9 @@ enum Command {
     /// A real Kafka and Connect cluster on loopback
     #[command(subcommand)]
     Cluster(cluster::Command),
+    /// Grafana's dashboards
+    #[command(subcommand)]
+    Boards(boards::Command),
     Scenarios(scenarios::Scenarios),
     Bench(bench::Bench),
 }
@@ -47,6 +51,7 @@ fn main() -> anyhow::Result<()> {
         Command::Docs(args) => docs::run(&args),
         Command::Kafka(command) => kafka::run(&command),
         Command::Cluster(command) => cluster::run(&command),
+        Command::Boards(command) => boards::run(&command),
         Command::Scenarios(args) => scenarios::run(&args),
         Command::Bench(args) => bench::run(&args),
     }

@@ -1,5 +1,6 @@
 //! `cargo xtask test`: everything CI runs, each step with its time, and a table at the end.
 
+mod dashboards;
 mod licences;
 mod live;
 mod report;
@@ -101,6 +102,12 @@ const STEPS: &[Step] = &[
         name: "rules",
         about: "alerts and their tests, by promtool",
         run: rules::run,
+        needed: false,
+    },
+    Step {
+        name: "boards",
+        about: "dashboards, by promtool and by Grafana's own types",
+        run: dashboards::run,
         needed: false,
     },
     Step {

@@ -13,7 +13,7 @@ use std::fmt;
 
 use clap::Args;
 
-use crate::{cargo, docs};
+use crate::{boards, cargo, docs};
 
 #[derive(Args)]
 pub(crate) struct Tidy {
@@ -74,6 +74,7 @@ pub(crate) fn run(args: &Tidy) -> anyhow::Result<()> {
     problems.extend(texts::changelog(&files));
     problems.extend(names::check(&files));
     problems.extend(map::check(&files));
+    problems.extend(boards::check(&root)?);
     problems.extend(dependencies::check(&root)?);
     if !args.quick {
         problems.extend(docs::check(&root)?);

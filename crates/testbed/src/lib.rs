@@ -16,6 +16,7 @@ pub mod control;
 mod fixtures;
 mod folder;
 mod format;
+pub mod grafana;
 mod group;
 mod jars;
 mod logging;
