@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod accuracy;
+mod boards;
 mod cases;
 mod check;
 mod cli;

@@ -5,6 +5,7 @@ mod agent;
 mod check;
 mod connectors;
 mod dashboard;
+mod draw;
 mod expr;
 mod json;
 mod look;
@@ -31,12 +32,14 @@ pub(crate) enum Command {
     Write,
     /// Checks them, promtool included
     Check,
+    Draw(draw::Draw),
 }
 
 pub(crate) fn run(command: &Command) -> anyhow::Result<()> {
     let root = cargo::root()?;
     match command {
         Command::Write => write(&root),
+        Command::Draw(args) => draw::run(&root, args),
         Command::Check => {
             let mut problems = stale(&root);
             problems.extend(check(&root)?);

@@ -18,6 +18,7 @@ mod folder;
 mod format;
 pub mod grafana;
 mod group;
+pub mod history;
 mod jars;
 mod logging;
 mod network;
