@@ -5,7 +5,6 @@ mod draw;
 mod night;
 mod series;
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use evenkeel_testbed::grafana::{self, Board};
@@ -32,8 +31,51 @@ const NIGHTS: &[&str] = &[
     "zombie_returns",
 ];
 
-/// Questions that no capture can answer, and why.
-const UNANSWERED: &[(&str, &str, &str)] = &[];
+/// Questions that no capture answers, or only with zero, and why.
+const QUIET: &[(&str, &str, Said, &str)] = &[
+    (
+        "agent",
+        "Records behind the end A",
+        Said::Zero,
+        "a scrape finds it behind only for moments",
+    ),
+    (
+        "agent",
+        "Questions that failed A",
+        Said::Zero,
+        "where the coordinator was away, it was asked again in time",
+    ),
+    (
+        "agent",
+        "Records that could not be decoded A",
+        Said::Zero,
+        "real workers and brokers write none",
+    ),
+    (
+        "agent",
+        "Series left out by a bound A",
+        Said::Zero,
+        "groups of three workers stay below every bound",
+    ),
+    (
+        "now",
+        "Records behind the end of each topic A",
+        Said::Zero,
+        "a scrape finds it behind only for moments",
+    ),
+    (
+        "rebalances",
+        "Assignments with an error A",
+        Said::Zero,
+        "no released worker could be made to write one",
+    ),
+    (
+        "workers",
+        "Above an even split A",
+        Said::Zero,
+        "Kafka splits evenly once it is left alone",
+    ),
+];
 
 fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
@@ -67,6 +109,15 @@ fn variables(board: &Board, night: &Night) -> Vec<(String, String)> {
     variables
 }
 
+/// What a question is answered in the nights.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Said {
+    Nothing,
+    /// Numbers, all of them zero.
+    Zero,
+    Something,
+}
+
 #[test]
 fn every_panel_of_every_dashboard_has_an_answer() {
     if let Some(obstacle) = History::obstacle() {
@@ -75,47 +126,54 @@ fn every_panel_of_every_dashboard_has_an_answer() {
     }
     let nights = nights(NIGHTS);
     let prometheus = prometheus(&nights);
-    let mut unanswered = Vec::new();
-    let mut said: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut quiet = Vec::new();
     for board in grafana::boards(&root().join("dashboards")).unwrap() {
-        let mut questions: Vec<(String, String, String)> = board
-            .questions()
-            .into_iter()
-            .map(|each| (each.panel, each.name, each.expr))
+        let questions = board.questions().into_iter();
+        let mut asked: Vec<(String, String)> = questions
+            .map(|each| (format!("{} {}", each.panel, each.name), each.expr))
             .collect();
-        let annotations = board.annotations().into_iter();
-        questions.extend(annotations.map(|(name, expr)| (name, "annotation".to_owned(), expr)));
-        for (panel, name, expr) in questions {
-            let mut answered = false;
-            for night in &nights {
-                let expr = grafana::filled(&expr, &variables(&board, night)).unwrap();
-                let window = (night.from, night.to);
-                let series = prometheus.range(&expr, window, STEP_S).unwrap();
-                if series.iter().any(has_a_number) {
-                    answered = true;
-                    *said.entry(&night.name).or_default() += 1;
-                }
-            }
-            if !answered {
-                unanswered.push((board.file.clone(), panel, name));
+        asked.extend(board.annotations());
+        for (name, expr) in asked {
+            let said = ask(&prometheus, &board, &nights, &expr);
+            if said != Said::Something {
+                quiet.push((board.file.clone(), name, said));
             }
         }
     }
-    println!("answers by night: {said:?}");
-    let excused: Vec<(String, String, String)> = UNANSWERED
+    let known = QUIET
         .iter()
-        .map(|(board, panel, _)| (*board, *panel))
-        .map(|(board, panel)| (board.to_owned(), panel.to_owned(), "A".to_owned()))
-        .collect();
-    assert_eq!(unanswered, excused);
+        .map(|(board, name, said, _)| (String::from(*board), String::from(*name), *said));
+    assert_eq!(quiet, known.collect::<Vec<_>>());
 }
 
-fn has_a_number(series: &Value) -> bool {
-    let points = series["values"].as_array().unwrap();
-    points.iter().any(|point| {
-        let value = point[1].as_str().unwrap();
-        value.parse::<f64>().unwrap().is_finite()
-    })
+/// Asked night by night, until one has something to say.
+fn ask(prometheus: &History, board: &Board, nights: &[Night], expr: &str) -> Said {
+    let mut said = Said::Nothing;
+    for night in nights {
+        let expr = grafana::filled(expr, &variables(board, night)).unwrap();
+        let series = prometheus
+            .range(&expr, (night.from, night.to), STEP_S)
+            .unwrap();
+        said = said.max(series.iter().map(in_a_word).max().unwrap_or(Said::Nothing));
+        if said == Said::Something {
+            break;
+        }
+    }
+    said
+}
+
+fn in_a_word(series: &Value) -> Said {
+    let points = series["values"].as_array().unwrap().iter();
+    let number = |point: &Value| point[1].as_str().unwrap().parse::<f64>().unwrap();
+    let numbers = points.map(number).filter(|number| number.is_finite());
+    let said = numbers.map(|number| {
+        if number == 0.0 {
+            Said::Zero
+        } else {
+            Said::Something
+        }
+    });
+    said.max().unwrap_or(Said::Nothing)
 }
 
 /// A worker is killed and nobody takes its place: during the delay the first board says what
@@ -142,8 +200,8 @@ fn the_first_board_says_what_is_lost_and_until_when() {
             .map(|one| one["value"][1].as_str().unwrap().to_owned());
         value.map(|value| value.parse::<f64>().unwrap())
     };
-    // Killed before 14 s, the delay of 20 s ends at about 26 s (docs of the capture).
-    let during = night.from + 20;
+    // The record without the killed worker was written 19 s after the begin; the delay is 20 s.
+    let during = night.from + 30;
     assert_eq!(says("Lost connectors and tasks", during), Some(3.0));
     let left = says("Scheduled delay ends in", during).unwrap();
     assert!((1.0..20.0).contains(&left), "{left}");

@@ -24,7 +24,7 @@ pub(crate) struct Draw {
     #[arg(long, default_value = "incident")]
     night: String,
     /// The moment of the picture, in seconds after the capture's begin
-    #[arg(long, default_value_t = 20)]
+    #[arg(long, default_value_t = 35)]
     second: u32,
     /// Where answers and pictures go
     #[arg(long, default_value = "target/boards")]
