@@ -71,8 +71,8 @@ impl History {
                 Ipv4Addr::LOCALHOST,
                 port.number()
             ))
-            // What is written has no marks where a series ends: it is gone after two points.
-            .arg(format!("--query.lookback-delta={}s", 2 * STEP_S))
+            // What is written has no marks where a series ends: it is gone with the next one.
+            .arg(format!("--query.lookback-delta={STEP_S}s"))
             .arg("--log.level=warn");
         let log = folder.path().join("prometheus.log");
         let mut process = Process::start("prometheus", command, &log)?;

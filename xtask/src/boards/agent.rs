@@ -65,7 +65,7 @@ fn sight() -> Row {
                 "",
             )
             .columns(&[CLUSTER, GROUP, column("worker", "Worker"), value("Value", "Tasks", "short")])
-            .nothing("each has one")
+            .nothing("none, or not known")
             .size(7, 5),
             Panel::table(
                 "Where agents stand",
@@ -90,7 +90,6 @@ fn sight() -> Row {
                 GROUP,
                 column("instance", "Agent"),
                 column("worker", "Worker"),
-                value("Value #A", "Is beside one", "bool_yes_no"),
                 value("Value #B", "Beside the leader", "bool_yes_no"),
             ])
             .nothing("no agent")
@@ -222,7 +221,7 @@ fn trouble() -> Row {
                 value("Value", "Records", "short"),
             ])
             .excused("target-counter-agg-rule", "how many there were at all since the start")
-            .nothing("none")
+            .nothing("none, or not known")
             .size(8, 7),
             Panel::table("Findings", "What a person should know about the inputs.")
                 .ask(
@@ -233,7 +232,7 @@ fn trouble() -> Row {
                     "",
                 )
                 .columns(&[CLUSTER, GROUP, column("finding", "Finding"), SUBJECT])
-                .nothing("none")
+                .nothing("none, or not known")
                 .size(8, 7),
         ],
     )
@@ -320,7 +319,6 @@ fn program() -> Row {
                     column("instance", "Agent"),
                     column("version", "Version"),
                     column("librdkafka", "librdkafka"),
-                    value("Value #A", "Runs", "bool_yes_no"),
                     value("Value #B", "Started", "dateTimeFromNow"),
                     value("Value #C", "Most files", "short"),
                 ])

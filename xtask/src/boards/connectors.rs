@@ -2,7 +2,9 @@
 //! the group rebalance.
 
 use super::dashboard::{Dashboard, Row, Variable, row};
-use super::expr::{CONNECTOR, gauge, growth, growth_from_nothing, of_group, or_zero, rows, sum};
+use super::expr::{
+    CONNECTOR, gauge, growth, growth_from_nothing, of_group, or_zero, rows, some, sum,
+};
 use super::look::{self, BAD, GOOD, WARN};
 use super::panel::Panel;
 use super::tables::{self, CLUSTER, GROUP, REASON, SUBJECT, column, value};
@@ -135,7 +137,7 @@ fn available() -> Row {
                 value("Value #A", "Do not run", "short"),
                 value("Value #B", "Have no owner", "short"),
             ])
-            .nothing("all run"),
+            .nothing("none, or not known"),
         ],
     )
 }
@@ -158,7 +160,7 @@ fn down() -> Row {
             )
             .palette(look::STOPPED)
             .unit("s")
-            .from_zero()
+            .decimals(1).nothing("none, or not known")
             .excused("target-counter-agg-rule", BEGINS),
             Panel::table(
                 "Task-seconds lost in this time",
@@ -183,7 +185,7 @@ fn down() -> Row {
             ])
             .excused("target-counter-agg-rule", BEGINS)
             .excused("target-rate-interval-rule", "a total over the time that is shown, which $__range is")
-            .nothing("none"),
+            .nothing("none, or not known"),
             Panel::areas(
                 "Tasks that should run and do not, by connector",
                 "As it is at each moment: stretches show while they last.",
@@ -191,7 +193,7 @@ fn down() -> Row {
             .ask(
                 sum("reason", &gauge("evenkeel_unavailable_tasks", CONNECTOR)),
                 "{{connector}}",
-            )
+            ).nothing("none, or not known")
             .from_zero()
             .decimals(0)
             .size(24, 7),
@@ -223,7 +225,7 @@ fn states() -> Row {
                 "Status topic and group disagree",
                 "Connectors and tasks, by type. running_on_departed_worker and two_writers may write duplicates now; assigned_not_running stands still although somebody has it.",
             )
-            .ask(gauge("evenkeel_disagreements", ""), "{{type}}")
+            .ask(some(&gauge("evenkeel_disagreements", "")), "{{type}}").nothing("none, or not known")
             .from_zero()
             .decimals(0),
             Panel::table(
@@ -244,7 +246,7 @@ fn states() -> Row {
                 column("connector", "Connector"),
                 tables::WORKER,
             ])
-            .nothing("they agree"),
+            .nothing("none, or not known"),
         ],
     )
 }
@@ -290,7 +292,7 @@ fn churn() -> Row {
                 "",
             )
             .columns(&[CLUSTER, GROUP, column("pattern", "Pattern"), SUBJECT])
-            .nothing("none")
+            .nothing("none, or not known")
             .size(24, 5),
         ],
     )

@@ -74,6 +74,17 @@ pub(crate) fn or_zero(expr: &str) -> String {
     format!("{expr} or 0 * {}", gauge("evenkeel_members", ""))
 }
 
+/// The same of series that have one label more.
+pub(crate) fn or_zero_without(label: &str, expr: &str) -> String {
+    let zero = gauge("evenkeel_members", "");
+    format!("{expr} or ignoring ({label}) 0 * {zero}")
+}
+
+/// Only what is there: a legend of a closed set that is all zero tells nothing.
+pub(crate) fn some(expr: &str) -> String {
+    format!("{expr} > 0")
+}
+
 /// A stateset as a number, the state's place in the list: pictures colour numbers. While
 /// copies differ, the later one in the list is shown.
 pub(crate) fn coded(metric: &str, label: &str, states: &[&str], copies: Copies) -> String {

@@ -1,8 +1,8 @@
 //! *Now*: is it bad, what is lost, until when, and can this be trusted.
 
 use super::dashboard::{Dashboard, Row, row};
-use super::expr::{Copies, coded, gauge, of_group, one, or_zero, rows, sum};
-use super::look::{self, BAD, WARN};
+use super::expr::{Copies, coded, gauge, of_group, one, or_zero, or_zero_without, rows, sum};
+use super::look::{self, BAD, GOOD, WARN};
 use super::panel::Panel;
 use super::tables::{CLUSTER, CONNECTOR, GROUP, REASON, SUBJECT, WORKER, column, value};
 
@@ -39,16 +39,20 @@ fn bad() -> Row {
                 "Until when lost work stays parked. Before that nobody gets it, unless its worker comes back. After a delay without lost work (revocation_backoff, leftover) nothing stands still for it.",
             )
             .ask(
-                format!(
-                    "({} - time()) > 0",
-                    gauge("evenkeel_scheduled_rebalance_deadline_timestamp_seconds", "")
+                or_zero_without(
+                    "reason",
+                    &format!(
+                        "({} - time()) > 0",
+                        gauge("evenkeel_scheduled_rebalance_deadline_timestamp_seconds", "")
+                    ),
                 ),
                 "{{reason}}",
             )
+            .words(&[(0, "no delay runs", GOOD)])
             .unit("s")
-            .good_below(&[(1.0, WARN)])
+            .good_below(&[(0.001, WARN)])
             .decimals(0)
-            .nothing("no delay runs"),
+            .nothing(UNKNOWN),
             Panel::stat(
                 "Tasks that should run and do not",
                 "Configured tasks that ran and do not run now, for whatever reason: lost, failed, handed over, restarting. Paused ones are not counted.",
@@ -97,7 +101,7 @@ fn bad() -> Row {
                 SUBJECT,
                 column("outcome", "Outcome"),
             ])
-            .nothing("none was seen yet")
+            .nothing("none, or not known")
             .size(14, 5),
             Panel::table(
                 "Alerts that fire",
@@ -140,7 +144,7 @@ fn lost() -> Row {
                 sum("connector", &gauge("evenkeel_unavailable_tasks", "")),
                 "{{reason}}",
             )
-            .palette(look::STOPPED)
+            .palette(look::STOPPED).nothing("none, or not known")
             .from_zero()
             .decimals(0),
             Panel::table(
@@ -155,7 +159,7 @@ fn lost() -> Row {
                 "",
             )
             .columns(&[CLUSTER, GROUP, CONNECTOR, REASON, value("Value", "Tasks", "short")])
-            .nothing("all run"),
+            .nothing("none, or not known"),
             Panel::table(
                 "Whose tasks have no owner",
                 "Connectors with tasks that no worker has, most first.",
@@ -168,7 +172,7 @@ fn lost() -> Row {
                 "",
             )
             .columns(&[CLUSTER, GROUP, CONNECTOR, REASON, value("Value", "Tasks", "short")])
-            .nothing("all have one"),
+            .nothing("none, or not known"),
         ],
     )
 }
@@ -214,7 +218,7 @@ fn happened() -> Row {
             )
             .ask(rows("pattern, subject", &of_group("evenkeel_pattern_info", "")), "")
             .columns(&[CLUSTER, GROUP, column("pattern", "Pattern"), SUBJECT])
-            .nothing("quiet")
+            .nothing("none, or not known")
             .size(8, 7),
         ],
     )
@@ -243,7 +247,7 @@ fn trusted() -> Row {
                 "",
             )
             .columns(&[CLUSTER, GROUP, column("type", "Type"), CONNECTOR, WORKER])
-            .nothing("they agree")
+            .nothing("none, or not known")
             .size(12, 7),
             Panel::table(
                 "Findings about the inputs",
@@ -251,7 +255,7 @@ fn trusted() -> Row {
             )
             .ask(rows("finding, subject", &of_group("evenkeel_finding_info", "")), "")
             .columns(&[CLUSTER, GROUP, column("finding", "Finding"), SUBJECT])
-            .nothing("none")
+            .nothing("none, or not known")
             .size(12, 6),
             Panel::lines(
                 "Records behind the end of each topic",

@@ -1,6 +1,6 @@
 //! A panel as its author thinks of it: a question, how it is asked, and how the answer looks.
 
-use super::look::Word;
+use super::look::{BAD, DIM, GOOD, Word};
 
 /// How an answer is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,7 +109,11 @@ impl Panel {
     }
 
     pub(crate) fn bars(title: &'static str, description: &'static str) -> Panel {
+        // `increase` guesses what lies before the first and after the last scrape: events are
+        // whole all the same.
         Panel::new(Kind::Bars, title, description)
+            .decimals(0)
+            .from_zero()
     }
 
     pub(crate) fn points(title: &'static str, description: &'static str) -> Panel {
@@ -154,9 +158,9 @@ impl Panel {
         }
     }
 
-    /// Good below the first of these values.
+    /// Good below the first of these values. What is not known has the colour below zero.
     pub(crate) fn good_below(mut self, steps: &[(f64, &'static str)]) -> Panel {
-        self.steps = vec![(None, super::look::GOOD)];
+        self.steps = vec![(None, DIM), (Some(0.0), GOOD)];
         self.steps
             .extend(steps.iter().map(|(from, colour)| (Some(*from), *colour)));
         self
@@ -164,7 +168,7 @@ impl Panel {
 
     /// Bad below the first of these values.
     pub(crate) fn bad_below(mut self, steps: &[(f64, &'static str)]) -> Panel {
-        self.steps = vec![(None, super::look::BAD)];
+        self.steps = vec![(None, DIM), (Some(0.0), BAD)];
         self.steps
             .extend(steps.iter().map(|(from, colour)| (Some(*from), *colour)));
         self

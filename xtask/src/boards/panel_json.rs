@@ -104,6 +104,11 @@ fn defaults(panel: &Panel) -> Value {
     out
 }
 
+/// Whether its colour says something.
+fn is_judged(panel: &Panel) -> bool {
+    !panel.steps.is_empty() || !panel.words.is_empty()
+}
+
 fn colour_mode(panel: &Panel) -> &'static str {
     match panel.kind {
         Kind::Stat | Kind::Stripes | Kind::Gauge => "thresholds",
@@ -187,7 +192,7 @@ fn options(panel: &Panel) -> Value {
     let several = json!({"mode": "multi", "sort": "desc"});
     match panel.kind {
         Kind::Stat => json!({
-            "colorMode": "background",
+            "colorMode": if is_judged(panel) { "background" } else { "none" },
             "graphMode": "none",
             "justifyMode": "center",
             "orientation": "auto",

@@ -2,7 +2,8 @@
 
 use super::dashboard::{Dashboard, Row, Variable, row};
 use super::expr::{
-    Copies, WORKER, buckets, coded, gauge, growth, growth_shown, of_group, one, quantile, rows, sum,
+    Copies, WORKER, buckets, coded, gauge, growth, growth_shown, of_group, one, quantile, rows,
+    some, sum,
 };
 use super::look;
 use super::panel::Panel;
@@ -34,7 +35,7 @@ fn often() -> Row {
             .excused("target-rate-interval-rule", SHOWN)
             .decimals(0)
             .nothing("not known")
-            .size(4, 4),
+            .size(4, 7),
             Panel::stat(
                 "Generation",
                 "The newest generation: how many rounds there were since the group was created. It survives restarts of the agent.",
@@ -42,7 +43,7 @@ fn often() -> Row {
             .ask(gauge("evenkeel_generation", ""), "{{group}}")
             .unit("none")
             .nothing("not known")
-            .size(4, 4),
+            .size(4, 7),
             Panel::stat(
                 "Last generation",
                 "When the newest generation began, by its record.",
@@ -56,7 +57,7 @@ fn often() -> Row {
             )
             .unit("dateTimeFromNow")
             .nothing("not known")
-            .size(4, 4),
+            .size(4, 7),
             Panel::lines(
                 "Active time of the rebalance that runs",
                 "Zero when none runs. Time in which only a scheduled delay is waited for is not in it.",
@@ -64,7 +65,7 @@ fn often() -> Row {
             .ask(gauge("evenkeel_rebalance_active_seconds", ""), "{{group}}")
             .unit("s")
             .from_zero()
-            .size(12, 8),
+            .size(12, 7),
             Panel::heat(
                 "How long rebalances took",
                 "Active time of each rebalance when it closed. The marks are traces, where traces are exported and the data source of Prometheus knows where they lie.",
@@ -128,7 +129,7 @@ fn why() -> Row {
                 "Rebalances, by cause",
                 "Each when it closed. docs/episodes.md says what each cause means and by which rule it is told.",
             )
-            .ask(growth("evenkeel_rebalances_total", ""), "{{cause}}")
+            .ask(some(&growth("evenkeel_rebalances_total", "")), "{{cause}}").nothing("none, or not known")
             .from_zero(),
             Panel::table(
                 "Causes in this time",
@@ -144,12 +145,12 @@ fn why() -> Row {
             .columns(&[CLUSTER, GROUP, column("cause", "Cause"), value("Value", "Rebalances", "short")])
             .decimals(0)
             .excused("target-rate-interval-rule", SHOWN)
-            .nothing("none closed"),
+            .nothing("none, or not known"),
             Panel::bars(
                 "Generations, by cause",
                 "Rounds of the group, each when its verdict was settled. Many rounds in one rebalance: work is revoked and handed out again and again.",
             )
-            .ask(sum("outcome", &growth("evenkeel_generations_total", "")), "{{cause}}")
+            .ask(some(&sum("outcome", &growth("evenkeel_generations_total", ""))), "{{cause}}").nothing("none, or not known")
             .from_zero(),
             Panel::bars(
                 "Generations, by how they ended",
@@ -158,7 +159,7 @@ fn why() -> Row {
             .ask(sum("cause", &growth("evenkeel_generations_total", "")), "{{outcome}}")
             .palette(look::ENDED)
             .from_zero(),
-            Panel::lines(
+            Panel::bars(
                 "New generations",
                 "Counted by the group's own number, which no restart of an agent sets back.",
             )
@@ -176,7 +177,7 @@ fn why() -> Row {
             )
             .ask(rows("cause, subject, outcome", &of_group("evenkeel_episode_info", "")), "")
             .columns(&[CLUSTER, GROUP, column("cause", "Cause"), SUBJECT, column("outcome", "Outcome")])
-            .nothing("none was seen yet"),
+            .nothing("none, or not known"),
         ],
     )
 }
@@ -226,7 +227,7 @@ fn cost() -> Row {
                 "Running work that stopped, by reason",
                 "Connectors and tasks, each once it is known why. paused, stopped and deleted were wanted by somebody.",
             )
-            .ask(sum("kind", &growth("evenkeel_interruptions_total", "")), "{{reason}}")
+            .ask(some(&sum("kind", &growth("evenkeel_interruptions_total", ""))), "{{reason}}").nothing("none, or not known")
             .palette(look::STOPPED)
             .from_zero(),
             Panel::bars(

@@ -60,10 +60,18 @@ pub(crate) fn transformations(panel: &Panel) -> Value {
         .zip(0..)
         .map(|(column, place): (&Column, u32)| (column.field.to_owned(), json!(place)))
         .collect();
-    let mut hidden = Map::from_iter([("Time".to_owned(), json!(true))]);
-    if !named.keys().any(|field| field.starts_with("Value")) {
-        hidden.insert("Value".to_owned(), json!(true));
-    }
+    let values = panel.targets.iter().zip('A'..).map(|(_, name)| {
+        if panel.targets.len() > 1 {
+            format!("Value #{name}")
+        } else {
+            "Value".to_owned()
+        }
+    });
+    let hidden: Map<String, Value> = values
+        .filter(|field| !named.contains_key(field))
+        .chain(["Time".to_owned()])
+        .map(|field| (field, json!(true)))
+        .collect();
     steps.push(json!({
         "id": "organize",
         "options": {"excludeByName": hidden, "indexByName": order, "renameByName": named},

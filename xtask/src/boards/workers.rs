@@ -26,7 +26,7 @@ fn share() -> Row {
                 .ask(gauge("evenkeel_members", ""), "{{group}}")
                 .bad_below(&[(1.0, GOOD)])
                 .nothing("not known")
-                .size(4, 4),
+                .size(3, 4),
             Panel::stat(
                 "Above an even split",
                 "Connectors and tasks above the most that a worker would have if work were split evenly; 0 is as good as Kafka makes it. As it was before while a rebalance runs.",
@@ -36,8 +36,8 @@ fn share() -> Row {
             .nothing("not known")
             .size(5, 4),
             Panel::stat(
-                "Tasks a worker would carry if one were lost",
-                "The most that one of the others would carry, the worst worker to lose. Nothing: none would be left.",
+                "Most tasks of one after a loss",
+                "The most tasks that one worker would carry if another were lost for good, the worst one to lose.",
             )
             .ask(
                 gauge("evenkeel_survivor_assignments", r#"kind="task", scope="worker""#),
@@ -56,7 +56,7 @@ fn share() -> Row {
             .words(&[(0, "as good as proven", GOOD), (1, "downgraded", BAD)])
             .good_below(&[(1.0, BAD)])
             .nothing("not known")
-            .size(5, 4),
+            .size(4, 4),
             Panel::table("Leader and protocol", "By the newest group record.")
                 .ask(rows("protocol, leader", &of_group("evenkeel_group_info", "")), "")
                 .columns(&[
@@ -66,7 +66,7 @@ fn share() -> Row {
                     column("leader", "Leader"),
                 ])
                 .nothing("not known")
-                .size(5, 4),
+                .size(7, 4),
             Panel::lines(
                 "Tasks of each worker",
                 "Tasks that the newest group record leaves with each. A worker at zero beside busy ones waits for a rebalance, or is new.",
@@ -156,9 +156,9 @@ fn left() -> Row {
             ])
             .decimals(0)
             .excused("target-rate-interval-rule", "a total over the time that is shown, which $__range is")
-            .nothing("none"),
+            .nothing("none, or not known"),
             Panel::areas(
-                "Away now",
+                "Left in the last ten minutes",
                 "Workers that left in the last ten minutes, or whose work is still lost.",
             )
             .ask(gauge("evenkeel_departed_workers", ""), "{{how}}")
@@ -189,7 +189,7 @@ fn clocks() -> Row {
             )
             .ask(rows("check, subject", &of_group("evenkeel_check_info", "")), "")
             .columns(&[CLUSTER, GROUP, column("check", "Check"), SUBJECT])
-            .nothing("none")
+            .nothing("none, or not known")
             .size(10, 7),
             Panel::lines(
                 "Size of the group record",
