@@ -5,6 +5,7 @@ mod agent;
 mod check;
 mod connectors;
 mod dashboard;
+mod document;
 mod draw;
 mod expr;
 mod json;
@@ -41,7 +42,7 @@ pub(crate) fn run(command: &Command) -> anyhow::Result<()> {
         Command::Write => write(&root),
         Command::Draw(args) => draw::run(&root, args),
         Command::Check => {
-            let mut problems = stale(&root);
+            let mut problems = stale(&root)?;
             problems.extend(check(&root)?);
             tidy::end_with(&problems);
             println!("promtool: {} expressions are good", promtool(&root)?);
@@ -65,7 +66,7 @@ fn all() -> Vec<Dashboard> {
 }
 
 /// Every generated file: its path below the root, and its text.
-pub(crate) fn files() -> Vec<(String, String)> {
+fn files(root: &Path) -> anyhow::Result<Vec<(String, String)>> {
     let boards = all();
     let mut files: Vec<(String, String)> = boards
         .iter()
@@ -74,32 +75,29 @@ pub(crate) fn files() -> Vec<(String, String)> {
             (path, json::text(&board.json()))
         })
         .collect();
-    files.push((
-        format!("{FOLDER}/.lint"),
-        json::text(&dashboard::exclusions(&boards)),
-    ));
-    files
+    let lint = json::text(&dashboard::exclusions(&boards));
+    files.push((format!("{FOLDER}/.lint"), lint));
+    files.push((document::PATH.to_owned(), document::text(root, &boards)?));
+    Ok(files)
 }
 
 /// Writes what is generated.
 pub(crate) fn write(root: &Path) -> anyhow::Result<()> {
-    for (path, text) in files() {
+    for (path, text) in files(root)? {
         std::fs::write(root.join(&path), text).with_context(|| format!("write {path}"))?;
     }
     Ok(())
 }
 
 /// Which files are not as they would be written.
-pub(crate) fn stale(root: &Path) -> Vec<Problem> {
+pub(crate) fn stale(root: &Path) -> anyhow::Result<Vec<Problem>> {
     let differs = |(path, text): &(String, String)| {
         std::fs::read_to_string(root.join(path)).is_ok_and(|found| found == *text)
     };
-    files()
-        .iter()
-        .filter(|file| !differs(file))
-        .map(|(path, _)| {
-            let told = "is out of date; `cargo xtask docs` writes it".to_owned();
-            Problem::new(path, told)
-        })
-        .collect()
+    let files = files(root)?;
+    let stale = files.iter().filter(|file| !differs(file)).map(|(path, _)| {
+        let told = "is out of date; `cargo xtask docs` writes it".to_owned();
+        Problem::new(path, told)
+    });
+    Ok(stale.collect())
 }

@@ -47,13 +47,14 @@ pub(crate) fn check(root: &Path) -> anyhow::Result<Vec<Problem>> {
         Problem::new(path.trim_start_matches('/'), told)
     };
     let mut problems: Vec<Problem> = stale.map(problem).collect();
-    problems.extend(boards::stale(root));
+    problems.extend(boards::stale(root)?);
     Ok(problems)
 }
 
 fn write(root: &Path) -> anyhow::Result<()> {
-    boards::write(root)?;
     golden(root, true)?;
+    // Their document names what is new in the catalogue.
+    boards::write(root)?;
     // Without the document, or the markers in it, `tidy` says what is missing.
     let path = root.join(map::DOCUMENT);
     let document = std::fs::read_to_string(&path).unwrap_or_default();

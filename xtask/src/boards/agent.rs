@@ -253,7 +253,6 @@ fn program() -> Row {
         vec![
             Panel::lines("Memory", "Resident memory of each agent.")
                 .ask(ours(&of_agent("process_resident_memory_bytes")), "{{instance}}")
-                .ask(ours(&of_agent("process_virtual_memory_bytes")), "{{instance}} virtual")
                 .unit("bytes")
                 .from_zero()
                 .size(8, 7),

@@ -19,6 +19,7 @@ use evenkeel_testbed::grafana::{self, Board, list, text};
 use serde_json::Value;
 
 pub(crate) use catalogue::Catalogue;
+pub(crate) use promql::selectors;
 pub(crate) use promtool::check as promtool;
 
 use super::FOLDER;
