@@ -121,7 +121,7 @@ fn reading() -> Row {
                 "Between what was read of a topic and its newest known end.",
             )
             .ask(of_group("evenkeel_input_lag_records", ""), "{{input}} {{instance}}")
-            .from_zero()
+            .zero_based()
             .decimals(0),
             Panel::lines(
                 "Records read",
@@ -135,7 +135,7 @@ fn reading() -> Row {
                 "{{input}} {{instance}}",
             )
             .unit("cps")
-            .from_zero(),
+            .zero_based(),
             Panel::stripes(
                 "Topics read to the end they had at start",
                 "The group's series are withdrawn until all that can be read are.",
@@ -149,7 +149,7 @@ fn reading() -> Row {
             )
             .ask(of_group("evenkeel_input_start_up_ratio", ""), "{{input}} {{instance}}")
             .unit("percentunit")
-            .from_zero()
+            .zero_based()
             .up_to(1.0)
             .nothing("no search runs")
             .size(12, 9),
@@ -165,7 +165,7 @@ fn reading() -> Row {
                 "{{api}} {{instance}}",
             )
             .unit("reqps")
-            .from_zero(),
+            .zero_based(),
             Panel::bars(
                 "Questions that failed",
                 "Refused or not answered. While they fail, the start of a rebalance is not seen live.",
@@ -176,8 +176,7 @@ fn reading() -> Row {
                     of_group("evenkeel_polls_failed_total", "")
                 ),
                 "{{instance}}",
-            )
-            .from_zero(),
+            ),
         ],
     )
 }
@@ -200,7 +199,6 @@ fn trouble() -> Row {
                 ),
                 "{{input}}",
             )
-            .from_zero()
             .size(8, 7),
             Panel::table(
                 "Records of unknown types",
@@ -254,7 +252,7 @@ fn program() -> Row {
             Panel::lines("Memory", "Resident memory of each agent.")
                 .ask(ours(&of_agent("process_resident_memory_bytes")), "{{instance}}")
                 .unit("bytes")
-                .from_zero()
+                .zero_based()
                 .size(8, 7),
             Panel::lines("Processor", "As part of one core.")
                 .ask(
@@ -265,16 +263,16 @@ fn program() -> Row {
                     "{{instance}}",
                 )
                 .unit("percentunit")
-                .from_zero()
+                .zero_based()
                 .size(8, 7),
             Panel::lines("Open files and threads", "Of each agent; the limit of files is in the table.")
                 .ask(ours(&of_agent("process_open_fds")), "{{instance}} files")
                 .ask(ours(&of_agent("process_threads")), "{{instance}} threads")
-                .from_zero()
+                .zero_based()
                 .size(8, 7),
             Panel::lines("Series in a scrape", "What each agent exposes.")
                 .ask(of_agent("evenkeel_series"), "{{instance}}")
-                .from_zero()
+                .zero_based()
                 .decimals(0)
                 .size(8, 7),
             Panel::bars(
@@ -288,7 +286,6 @@ fn program() -> Row {
                 ),
                 "{{instance}}",
             )
-            .from_zero()
             .size(8, 7),
             Panel::bars(
                 "Changed settings taken up",
@@ -302,7 +299,6 @@ fn program() -> Row {
                 "{{result}} {{instance}}",
             )
             .palette(&[("ok", GOOD), ("failed", BAD)])
-            .from_zero()
             .size(8, 7),
             Panel::table("Programs", "Version, Kafka client, start and limits of each agent.")
                 .ask(

@@ -106,7 +106,7 @@ fn available() -> Row {
                 "{{connector}}",
             )
             .unit("percentunit")
-            .from_zero()
+            .zero_based()
             .up_to(1.0),
             Panel::table(
                 "Whose tasks do not run",
@@ -194,7 +194,7 @@ fn down() -> Row {
                 sum("reason", &gauge("evenkeel_unavailable_tasks", CONNECTOR)),
                 "{{connector}}",
             ).nothing("none, or not known")
-            .from_zero()
+            .zero_based()
             .decimals(0)
             .size(24, 7),
         ],
@@ -211,7 +211,7 @@ fn states() -> Row {
             )
             .ask(sum("connector", &gauge("evenkeel_tasks", CONNECTOR)), "{{state}}")
             .palette(look::DOING)
-            .from_zero()
+            .zero_based()
             .decimals(0),
             Panel::areas(
                 "Connectors, by what they do",
@@ -219,14 +219,14 @@ fn states() -> Row {
             )
             .ask(sum("connector", &gauge("evenkeel_connectors", CONNECTOR)), "{{state}}")
             .palette(look::DOING)
-            .from_zero()
+            .zero_based()
             .decimals(0),
             Panel::areas(
                 "Status topic and group disagree",
                 "Connectors and tasks, by type. running_on_departed_worker and two_writers may write duplicates now; assigned_not_running stands still although somebody has it.",
             )
             .ask(some(&gauge("evenkeel_disagreements", "")), "{{type}}").nothing("none, or not known")
-            .from_zero()
+            .zero_based()
             .decimals(0),
             Panel::table(
                 "Where they disagree",
@@ -268,8 +268,7 @@ fn churn() -> Row {
                     ),
                 ),
                 "{{cause}}",
-            )
-            .from_zero(),
+            ),
             Panel::bars(
                 "Tasks that stopped, by reason",
                 "Only what connectors and people do: reconfigured, restarted, failed, paused, stopped, deleted.",
@@ -281,8 +280,7 @@ fn churn() -> Row {
                 ),
                 "{{reason}}",
             )
-            .palette(look::STOPPED)
-            .from_zero(),
+            .palette(look::STOPPED),
             Panel::table(
                 "Connectors behind a pattern",
                 "A connector whose tasks were written before three generations in fifteen minutes is called churn.",

@@ -134,7 +134,7 @@ fn lost() -> Row {
             )
             .ask(sum("kind", &gauge("evenkeel_unassigned", "")), "{{reason}}")
             .palette(look::UNOWNED)
-            .from_zero()
+            .zero_based()
             .decimals(0),
             Panel::areas(
                 "Tasks that do not run, by why they stopped",
@@ -145,7 +145,7 @@ fn lost() -> Row {
                 "{{reason}}",
             )
             .palette(look::STOPPED).nothing("none, or not known")
-            .from_zero()
+            .zero_based()
             .decimals(0),
             Panel::table(
                 "Whose tasks do not run",
@@ -200,7 +200,7 @@ fn happened() -> Row {
                 "Rounds of the group, from the log, those before the agent's start included. A calm group has none; a restart of a worker two or three; more than 20 in ten minutes without a person's configuration is a storm.",
             )
             .ask(gauge("evenkeel_recent_generations", ""), "{{window}}")
-            .from_zero()
+            .zero_based()
             .decimals(0)
             .size(8, 7),
             Panel::areas(
@@ -209,7 +209,7 @@ fn happened() -> Row {
             )
             .ask(gauge("evenkeel_departed_workers", ""), "{{how}}")
             .palette(look::LEFT)
-            .from_zero()
+            .zero_based()
             .decimals(0)
             .size(8, 7),
             Panel::table(
@@ -262,7 +262,7 @@ fn trusted() -> Row {
                 "How far the agent that is furthest behind lies. Beyond 30 s without confirmation the group's series are withdrawn.",
             )
             .ask(one(&of_group("evenkeel_input_lag_records", "")), "{{input}}")
-            .from_zero()
+            .zero_based()
             .decimals(0)
             .size(12, 6),
         ],

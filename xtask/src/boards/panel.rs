@@ -113,7 +113,7 @@ impl Panel {
         // whole all the same.
         Panel::new(Kind::Bars, title, description)
             .decimals(0)
-            .from_zero()
+            .zero_based()
     }
 
     pub(crate) fn points(title: &'static str, description: &'static str) -> Panel {
@@ -205,7 +205,7 @@ impl Panel {
         }
     }
 
-    pub(crate) fn from_zero(self) -> Panel {
+    pub(crate) fn zero_based(self) -> Panel {
         Panel {
             min: Some(0.0),
             ..self

@@ -64,7 +64,7 @@ fn often() -> Row {
             )
             .ask(gauge("evenkeel_rebalance_active_seconds", ""), "{{group}}")
             .unit("s")
-            .from_zero()
+            .zero_based()
             .size(12, 7),
             Panel::heat(
                 "How long rebalances took",
@@ -80,7 +80,7 @@ fn often() -> Row {
             .ask(quantile(0.5, "evenkeel_rebalance_duration_seconds", "", ""), "median")
             .ask(quantile(0.95, "evenkeel_rebalance_duration_seconds", "", ""), "95th percentile")
             .unit("s")
-            .from_zero()
+            .zero_based()
             .traces()
             .size(12, 8),
         ],
@@ -129,8 +129,7 @@ fn why() -> Row {
                 "Rebalances, by cause",
                 "Each when it closed. docs/episodes.md says what each cause means and by which rule it is told.",
             )
-            .ask(some(&growth("evenkeel_rebalances_total", "")), "{{cause}}").nothing("none, or not known")
-            .from_zero(),
+            .ask(some(&growth("evenkeel_rebalances_total", "")), "{{cause}}").nothing("none, or not known"),
             Panel::table(
                 "Causes in this time",
                 "Rebalances that closed in the time that is shown, most first.",
@@ -150,15 +149,13 @@ fn why() -> Row {
                 "Generations, by cause",
                 "Rounds of the group, each when its verdict was settled. Many rounds in one rebalance: work is revoked and handed out again and again.",
             )
-            .ask(some(&sum("outcome", &growth("evenkeel_generations_total", ""))), "{{cause}}").nothing("none, or not known")
-            .from_zero(),
+            .ask(some(&sum("outcome", &growth("evenkeel_generations_total", ""))), "{{cause}}").nothing("none, or not known"),
             Panel::bars(
                 "Generations, by how they ended",
                 "aborted reached nobody; mismatch: the leader was behind the config topic; unknown: not proven.",
             )
             .ask(sum("cause", &growth("evenkeel_generations_total", "")), "{{outcome}}")
-            .palette(look::ENDED)
-            .from_zero(),
+            .palette(look::ENDED),
             Panel::bars(
                 "New generations",
                 "Counted by the group's own number, which no restart of an agent sets back.",
@@ -169,8 +166,7 @@ fn why() -> Row {
                     one(&format!("delta({}[$__rate_interval])", of_group("evenkeel_generation", "")))
                 ),
                 "{{group}}",
-            )
-            .from_zero(),
+            ),
             Panel::table(
                 "Newest rebalance",
                 "Why, about whom, and how it ended; open while it goes on.",
@@ -200,20 +196,19 @@ fn phases() -> Row {
                 "{{phase}}",
             )
             .unit("s")
-            .from_zero(),
+            .zero_based(),
             Panel::points(
                 "Slow phases",
                 "95 in 100 of the phases that ended around a moment were shorter. A stop near the rebalance timeout means that workers are thrown out.",
             )
             .ask(quantile(0.95, phase, "", "phase, "), "{{phase}}")
             .unit("s")
-            .from_zero(),
+            .zero_based(),
             Panel::bars(
                 "Phases that could not be measured",
                 "Polls did not see the join begin, or a worker did not say that it stopped or started something. They are missing in the durations.",
             )
             .ask(growth("evenkeel_phase_unmeasured_total", ""), "{{phase}}")
-            .from_zero()
             .size(24, 6),
         ],
     )
@@ -228,34 +223,29 @@ fn cost() -> Row {
                 "Connectors and tasks, each once it is known why. paused, stopped and deleted were wanted by somebody.",
             )
             .ask(some(&sum("kind", &growth("evenkeel_interruptions_total", ""))), "{{reason}}").nothing("none, or not known")
-            .palette(look::STOPPED)
-            .from_zero(),
+            .palette(look::STOPPED),
             Panel::bars(
                 "Work that moved, and whether it had to",
                 "required: its worker is gone, or an even split took it; returned: a restart that is paid twice, raise scheduled.rebalance.max.delay.ms; extra: nothing of that.",
             )
-            .ask(sum("kind", &growth("evenkeel_moves_total", "")), "{{need}}")
-            .from_zero(),
+            .ask(sum("kind", &growth("evenkeel_moves_total", "")), "{{need}}"),
             Panel::bars(
                 "Hand-overs",
                 "unclean: the worker before had not said that it stopped. Duplicates come from there.",
             )
             .ask(sum("kind", &growth("evenkeel_handovers_total", "")), "{{how}}")
-            .palette(&[("clean", look::GOOD), ("unclean", look::BAD)])
-            .from_zero(),
+            .palette(&[("clean", look::GOOD), ("unclean", look::BAD)]),
             Panel::bars(
                 "Work taken and handed out",
                 "asked: the leader revoked it; implied: an eager worker stops everything before it joins; dropped: the worker lost its coordinator. assigned: handed to a worker that took it.",
             )
             .ask(sum("kind", &growth("evenkeel_revocations_total", "")), "revoked: {{how}}")
-            .ask(sum("kind", &growth("evenkeel_assignments_total", "")), "assigned")
-            .from_zero(),
+            .ask(sum("kind", &growth("evenkeel_assignments_total", "")), "assigned"),
             Panel::bars(
                 "How losses ended",
                 "reclaimed: its owner has it again; reassigned: another worker has it; removed: it is not configured any more.",
             )
-            .ask(sum("kind", &growth("evenkeel_lost_assignments_total", "")), "{{outcome}}")
-            .from_zero(),
+            .ask(sum("kind", &growth("evenkeel_lost_assignments_total", "")), "{{outcome}}"),
             Panel::heat(
                 "How long lost work had no owner",
                 "Each lost connector or task when its loss ended. A band just below scheduled.rebalance.max.delay.ms means that nobody came back in time.",
@@ -273,14 +263,12 @@ fn errors() -> Row {
                 "Assignments with an error",
                 "config_mismatch: the leader's view of the config topic was behind a member's. Again and again is a loop: restart the leader.",
             )
-            .ask(growth("evenkeel_assignment_errors_total", ""), "{{error}}")
-            .from_zero(),
+            .ask(growth("evenkeel_assignment_errors_total", ""), "{{error}}"),
             Panel::bars(
                 "Changes of leader",
                 "Generations whose leader is another member than before; a restarted worker is another member.",
             )
-            .ask(growth("evenkeel_leader_changes_total", ""), "{{group}}")
-            .from_zero(),
+            .ask(growth("evenkeel_leader_changes_total", ""), "{{group}}"),
         ],
     )
 }

@@ -75,7 +75,7 @@ fn share() -> Row {
                 gauge("evenkeel_worker_assignments", &format!(r#"kind="task", {WORKER}"#)),
                 "{{worker}}",
             )
-            .from_zero()
+            .zero_based()
             .decimals(0),
             Panel::lines(
                 "Connectors of each worker",
@@ -85,7 +85,7 @@ fn share() -> Row {
                 gauge("evenkeel_worker_assignments", &format!(r#"kind="connector", {WORKER}"#)),
                 "{{worker}}",
             )
-            .from_zero()
+            .zero_based()
             .decimals(0),
             Panel::table(
                 "Workers",
@@ -134,8 +134,7 @@ fn left() -> Row {
                 "Each once it is settled how. graceful: stopped its work first; cut_short: killed while it stopped; crashed: wrote nothing; unresponsive: came back with its claim, so its work may have run on.",
             )
             .ask(sum("worker", &growth("evenkeel_departures_total", WORKER)), "{{how}}")
-            .palette(look::LEFT)
-            .from_zero(),
+            .palette(look::LEFT),
             Panel::table(
                 "Departures in this time",
                 "By worker, most first, in the time that is shown.",
@@ -163,7 +162,7 @@ fn left() -> Row {
             )
             .ask(gauge("evenkeel_departed_workers", ""), "{{how}}")
             .palette(look::LEFT)
-            .from_zero()
+            .zero_based()
             .decimals(0)
             .size(24, 6),
         ],
@@ -180,7 +179,7 @@ fn clocks() -> Row {
             )
             .ask(gauge("evenkeel_clock_inconsistencies", ""), "{{severity}}")
             .good_below(&[(1.0, WARN)])
-            .from_zero()
+            .zero_based()
             .nothing("not known")
             .size(6, 7),
             Panel::table(
@@ -197,7 +196,7 @@ fn clocks() -> Row {
             )
             .ask(gauge("evenkeel_group_record_bytes", ""), "{{group}}")
             .unit("bytes")
-            .from_zero()
+            .zero_based()
             .size(8, 7),
             Panel::lines(
                 "Timeouts of each worker",
@@ -208,7 +207,7 @@ fn clocks() -> Row {
                 "{{timeout}} {{worker}}",
             )
             .unit("s")
-            .from_zero(),
+            .zero_based(),
             Panel::lines(
                 "Clocks ahead of the coordinator's",
                 "By pairs of records whose order is known; nothing without evidence.",
@@ -265,7 +264,7 @@ fn resources() -> Row {
                     )),
                     "{{worker}}",
                 )
-                .from_zero(),
+                .zero_based(),
             ),
             foreign(
                 Panel::lines(
@@ -279,7 +278,7 @@ fn resources() -> Row {
                     "{{worker}}",
                 )
                 .unit("percentunit")
-                .from_zero()
+                .zero_based()
                 .up_to(1.0),
             ),
             foreign(
@@ -294,7 +293,7 @@ fn resources() -> Row {
                     "{{worker}}",
                 )
                 .unit("bytes")
-                .from_zero(),
+                .zero_based(),
             ),
             foreign(
                 Panel::lines(
@@ -306,7 +305,7 @@ fn resources() -> Row {
                     "{{worker}}",
                 )
                 .unit("percentunit")
-                .from_zero()
+                .zero_based()
                 .up_to(1.0),
             ),
             foreign(
@@ -319,7 +318,7 @@ fn resources() -> Row {
                     "{{worker}}",
                 )
                 .unit("percentunit")
-                .from_zero(),
+                .zero_based(),
             ),
             foreign(
                 Panel::lines(
@@ -327,7 +326,7 @@ fn resources() -> Row {
                     "By the node exporter: processes that run or wait for a turn.",
                 )
                 .ask(on_host("node_load1"), "{{worker}}")
-                .from_zero(),
+                .zero_based(),
             ),
         ],
     )
