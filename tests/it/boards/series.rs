@@ -18,7 +18,7 @@ pub(super) fn line(out: &mut String, sample: &str, labels: &str, at_ms: i64) {
 /// What the boards ask of others, each with how its value changes: from, and per second.
 const FOREIGN: &[(&str, f64, f64)] = &[
     (
-        r#"ALERTS{alertname="EvenkeelTasksLost",alertstate="firing",severity="critical",group="connect""#,
+        r#"ALERTS{alertname="EvenkeelWorkLost",alertstate="firing",severity="critical",group="connect""#,
         1.0,
         0.0,
     ),

@@ -348,3 +348,22 @@ pub(crate) fn exclusions(boards: &[Dashboard]) -> Value {
         .collect();
     json!({"exclusions": rules})
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{escape, traces_link};
+
+    #[test]
+    fn variables_stay_readable_in_a_link() {
+        assert_eq!(
+            escape(r#"{"a":"${b}"} c}"#),
+            "%7B%22a%22%3A%22${b}%22%7D%20c%7D"
+        );
+        let link = traces_link();
+        let url = link["url"].as_str().unwrap();
+        for variable in ["${tempo}", "${__from}", "${__to}"] {
+            assert!(url.contains(variable), "{url}");
+        }
+        assert!(!url.contains(['"', ' ']), "{url}");
+    }
+}

@@ -108,7 +108,7 @@ fn bad() -> Row {
                 "Alerts of evenkeel's rules that Prometheus holds for firing now.",
             )
             .ask(
-                r#"max by (alertname, severity, group) (ALERTS{alertstate="firing", alertname=~"Evenkeel.+", group=~"$group"})"#,
+                r#"max by (alertname, severity, group) (ALERTS{alertstate="firing", alertname=~"Evenkeel.+", group=~"$group|"})"#,
                 "",
             )
             .columns(&[
