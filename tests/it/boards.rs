@@ -35,6 +35,12 @@ const NIGHTS: &[&str] = &[
 const QUIET: &[(&str, &str, Said, &str)] = &[
     (
         "agent",
+        "Agents that say different things A",
+        Said::Zero,
+        "all agents of a night have every record at the same instant",
+    ),
+    (
+        "agent",
         "Records behind the end A",
         Said::Zero,
         "a scrape finds it behind only for moments",
