@@ -3,6 +3,7 @@
 pub mod capture;
 pub mod check;
 pub mod config;
+pub mod dashboards;
 pub mod demo;
 pub mod exit;
 pub mod mask;

@@ -7,6 +7,7 @@ use clap::{Parser, Subcommand};
 use evenkeel::commands::capture::CaptureArgs;
 use evenkeel::commands::check::CheckArgs;
 use evenkeel::commands::config::ConfigArgs;
+use evenkeel::commands::dashboards::DashboardsArgs;
 use evenkeel::commands::demo::DemoArgs;
 use evenkeel::commands::exit::Exit;
 use evenkeel::commands::mask::MaskArgs;
@@ -40,6 +41,7 @@ Example: evenkeel replay incident.evk.gz | jq 'select(.line == \"settled\")'")]
     Check(CheckArgs),
     Metrics(MetricsArgs),
     Rules(RulesArgs),
+    Dashboards(DashboardsArgs),
     Config(ConfigArgs),
     Mask(MaskArgs),
 }
@@ -79,6 +81,9 @@ fn run(command: Command) -> Exit {
         Command::Check(args) => ended(commands::check::run(&args, &mut io::stdout().lock())),
         Command::Metrics(args) => printed(commands::metrics::run(args, &mut io::stdout().lock())),
         Command::Rules(args) => ended(commands::rules::run(&args, &mut io::stdout().lock())),
+        Command::Dashboards(args) => {
+            ended(commands::dashboards::run(&args, &mut io::stdout().lock()))
+        }
         Command::Config(args) => ended(commands::config::run(&args, &mut io::stdout().lock())),
         Command::Mask(args) => ended(commands::mask::run(&args, &mut io::stdout().lock())),
     }

@@ -3,6 +3,7 @@
 
 mod accuracy;
 mod alerts;
+mod boards;
 mod cases;
 mod check;
 mod cli;

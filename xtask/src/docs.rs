@@ -5,8 +5,8 @@ use std::path::Path;
 use anyhow::{Context, ensure};
 use clap::Args;
 
-use crate::cargo;
 use crate::tidy::{self, Problem, map, tree};
+use crate::{boards, cargo};
 
 /// The tests that hold committed documents to the code, and write them where
 /// `UPDATE_GOLDEN` is set: `docs/metrics.md`, `docs/configuration.md` and
@@ -47,11 +47,15 @@ pub(crate) fn check(root: &Path) -> anyhow::Result<Vec<Problem>> {
         let told = "is out of date; `cargo xtask docs` writes it".to_owned();
         Problem::new(path.trim_start_matches('/'), told)
     };
-    Ok(stale.map(problem).collect())
+    let mut problems: Vec<Problem> = stale.map(problem).collect();
+    problems.extend(boards::stale(root)?);
+    Ok(problems)
 }
 
 fn write(root: &Path) -> anyhow::Result<()> {
     golden(root, true)?;
+    // Their document names what is new in the catalogue.
+    boards::write(root)?;
     // Without the document, or the markers in it, `tidy` says what is missing.
     let path = root.join(map::DOCUMENT);
     let document = std::fs::read_to_string(&path).unwrap_or_default();

@@ -4,6 +4,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 mod bench;
+mod boards;
 mod cargo;
 mod cluster;
 mod collector;
@@ -39,6 +40,9 @@ enum Command {
     Cluster(cluster::Command),
     /// Builds the OpenTelemetry Collector that tests send to, if it is not in the cache
     Collector,
+    /// Grafana's dashboards
+    #[command(subcommand)]
+    Boards(boards::Command),
     Scenarios(scenarios::Scenarios),
     Bench(bench::Bench),
 }
@@ -51,6 +55,7 @@ fn main() -> anyhow::Result<()> {
         Command::Kafka(command) => kafka::run(&command),
         Command::Cluster(command) => cluster::run(&command),
         Command::Collector => collector::run(),
+        Command::Boards(command) => boards::run(&command),
         Command::Scenarios(args) => scenarios::run(&args),
         Command::Bench(args) => bench::run(&args),
     }

@@ -1,6 +1,7 @@
 //! `cargo xtask test`: everything CI runs, each step with its time, and a table at the end.
 
 mod collector;
+mod dashboards;
 mod licences;
 mod live;
 mod report;
@@ -108,6 +109,12 @@ const STEPS: &[Step] = &[
         name: "rules",
         about: "alerts and their tests, by promtool",
         run: rules::run,
+        needed: false,
+    },
+    Step {
+        name: "boards",
+        about: "dashboards, by promtool and by Grafana's own types",
+        run: dashboards::run,
         needed: false,
     },
     Step {

@@ -14,7 +14,7 @@ use std::fmt;
 
 use clap::Args;
 
-use crate::{cargo, docs};
+use crate::{boards, cargo, docs};
 
 #[derive(Args)]
 pub(crate) struct Tidy {
@@ -76,6 +76,7 @@ pub(crate) fn run(args: &Tidy) -> anyhow::Result<()> {
     problems.extend(names::check(&files));
     problems.extend(alerts::check(&files));
     problems.extend(map::check(&files));
+    problems.extend(boards::check(&root)?);
     problems.extend(dependencies::check(&root)?);
     if !args.quick {
         problems.extend(docs::check(&root)?);

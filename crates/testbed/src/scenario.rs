@@ -28,6 +28,7 @@ mod opening;
 mod outage;
 mod replay;
 mod rights;
+mod run;
 mod secured;
 mod sidecars;
 mod stage;
@@ -44,25 +45,13 @@ pub use compare::{Expected, compare_state};
 pub use demo::Demo;
 pub use episodes::compare_episodes;
 pub use replay::{compare_history, replay};
+pub use run::Run;
 pub use stage::Stage;
 
 use crate::network::Network;
 use crate::skew;
 use crate::spec::ClusterSpec;
 use crate::version::Version;
-
-/// How a scenario is run.
-#[derive(Clone, Debug)]
-pub struct Run {
-    /// The `evenkeel` program.
-    pub program: PathBuf,
-    /// Where the capture and its truth go; nothing is kept without it.
-    pub keep: Option<PathBuf>,
-    /// Releases of brokers and workers; the testbed's own without.
-    pub releases: Option<(Version, Version)>,
-    /// Whether all steps are made, or only those that a CI run has time for.
-    pub whole: bool,
-}
 
 /// A scenario: a name and a script.
 #[derive(Clone, Copy, Debug)]
@@ -333,10 +322,10 @@ const SCENARIOS: &[Scenario] = &[
     ),
 ];
 
-/// All scenarios, in the order in which they are recorded.
+/// All scenarios, as they are recorded.
 pub fn all() -> impl Iterator<Item = &'static Scenario> {
-    let tables = [SCENARIOS, costs::SCENARIOS, mistuned::SCENARIOS, traced::SCENARIOS];
-    tables.into_iter().flatten()
+    let more = [costs::SCENARIOS, mistuned::SCENARIOS, traced::SCENARIOS];
+    SCENARIOS.iter().chain(more.into_iter().flatten())
 }
 
 /// The scenario of this name.
