@@ -18,6 +18,13 @@ COPY . .
 # A section for each C function lets the linker leave out those of OpenSSL and librdkafka
 # that nobody calls. Nothing unwinds through C: what panics in a callback ends the program.
 ENV CFLAGS="-ffunction-sections -fdata-sections -fno-asynchronous-unwind-tables -fno-unwind-tables"
+# With crt-static the compiler is told -static, which OpenSSL's configuration takes for a system
+# without threads, and leaves all locks out: several connections then corrupt the heap. It is
+# the one argument that it must not see.
+RUN printf '%s\n' '#!/bin/sh' 'for arg; do shift; [ "${arg}" = -static ] || set -- "$@" "${arg}"; done' \
+       'exec perl "$@"' > /usr/local/bin/perl-without-static \
+    && chmod +x /usr/local/bin/perl-without-static
+ENV OPENSSL_SRC_PERL=/usr/local/bin/perl-without-static
 # The target is named although it may be the builder's own: only then are build scripts and
 # macros, which cannot be static, compiled without these flags. Relocations, one for each
 # pointer in the data, take a twentieth of the room when they are packed.
@@ -38,6 +45,8 @@ RUN host="$(rustc --version --verbose | sed -n 's/^host: //p')" \
        fi \
     && RUSTFLAGS='-C target-feature=+crt-static -C link-arg=-Wl,-z,pack-relative-relocs' \
        cargo build --release --locked --package evenkeel --target "${target}" \
+    && grep --quiet 'define OPENSSL_THREADS' \
+       "target/${target}"/release/build/openssl-sys-*/out/openssl-build/install/include/openssl/configuration.h \
     && install -D "target/${target}/release/evenkeel" /image/usr/bin/evenkeel \
     && install -D --mode=0644 /etc/ssl/certs/ca-certificates.crt \
        /image/etc/ssl/certs/ca-certificates.crt \

@@ -12,6 +12,7 @@ mod flags;
 #[cfg(test)]
 pub(crate) mod golden;
 mod groups;
+mod headers;
 mod load;
 mod mistake;
 mod overlay;
@@ -31,6 +32,7 @@ mod yaml;
 
 pub use flags::ConfigFlags;
 pub use groups::Origin;
+pub use headers::Headers;
 pub use load::{Loaded, Override, Sources, load};
 pub use mistake::{Mistake, Mistakes};
 pub use properties::{Judge, Properties, is_open};

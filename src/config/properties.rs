@@ -164,9 +164,7 @@ impl Properties {
 
     /// The value, if it may be seen.
     pub(super) fn shown<'a>(name: &str, value: &'a Secret) -> &'a str {
-        // A reference tells where a secret is, not what it is.
-        let is_reference = value.expose().starts_with("${") && value.expose().ends_with('}');
-        if is_open(name) || is_reference {
+        if is_open(name) || is_reference(value.expose()) {
             value.expose()
         } else {
             HIDDEN
@@ -260,6 +258,11 @@ impl Describe for Properties {
     fn shown(&self) -> Option<String> {
         None
     }
+}
+
+/// Whether a value is a reference and nothing else: it tells where a secret is, not what it is.
+pub(super) fn is_reference(value: &str) -> bool {
+    value.starts_with("${") && value.find('}') == Some(value.len() - 1)
 }
 
 /// The path of a property in messages.

@@ -262,7 +262,7 @@ impl Lookup<'_> {
 
     fn headers(
         &self,
-        set: &super::Properties,
+        set: &super::Headers,
         mistakes: &mut Vec<Mistake>,
     ) -> BTreeMap<String, Secret> {
         let mut headers = BTreeMap::new();
@@ -285,7 +285,7 @@ impl Lookup<'_> {
                 .filter(|(name, value)| !is_header(name, value));
             mistakes.extend(wrong.map(|(name, _)| wrong_header(&said.path, name)));
         }
-        let (resolved, wrong) = set.looked_up(self.env);
+        let (resolved, wrong) = set.map().looked_up(self.env);
         mistakes.extend(wrong.into_iter().map(|mistake| {
             Mistake {
                 path: mistake

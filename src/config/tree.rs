@@ -2,6 +2,7 @@
 //! the sample file.
 
 use super::describe::{section, words};
+use super::headers::Headers;
 use super::properties::Properties;
 
 /// Most groups that one agent watches.
@@ -196,7 +197,7 @@ section! {
         protocol: Option<TraceProtocol> = None => "grpc";
         /// Headers that are sent along, such as the key of a tenant. A value may hold ${env:NAME}
         /// or ${file:/path}, and is never shown.
-        headers: Properties = Properties::default() => "authorization: Bearer ${file:/run/secrets/collector}";
+        headers: Headers = Headers::default() => "authorization: Bearer ${file:/run/secrets/collector}";
         /// Milliseconds after which a receiver that does not answer is given up, from 100 to
         /// 60000; 10000 where nothing says otherwise. What was not taken is tried again.
         timeout_ms: Option<usize> = None => "5000";

@@ -8,7 +8,7 @@ use super::endpoint::parse;
 use super::{for_url, of_traces, pairs};
 use crate::config::mistake::Mistake;
 use crate::config::tree::{TraceCompression, TraceCopies, TraceProtocol, TracesTree};
-use crate::config::{Properties, TracesConfig};
+use crate::config::{Headers, TracesConfig};
 
 fn with(tree: &TracesTree, vars: &[(&str, &str)]) -> Result<Option<TracesConfig>, Vec<Mistake>> {
     let vars: BTreeMap<&str, &str> = vars.iter().copied().collect();
@@ -157,7 +157,7 @@ fn what_may_be_a_secret_is_not_quoted() {
 fn headers_of_the_tree_come_over_those_of_variables() {
     let headers = [("X-Tenant", "tree"), ("authorization", "${env:TOKEN}")];
     let tree = TracesTree {
-        headers: headers.into_iter().collect::<Properties>(),
+        headers: headers.into_iter().collect::<Headers>(),
         ..at("http://c:4318")
     };
     let vars = [
