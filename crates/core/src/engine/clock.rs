@@ -29,6 +29,9 @@ pub(super) struct Clock {
     pub(super) watched_since: Option<EventTime>,
     /// The first group record that was written since then, as it dates itself.
     live_from: Option<EventTime>,
+    /// The newest record of any topic that was written before reading began: nothing until then
+    /// is watched, however far behind the agent's clock is.
+    history_until: Option<EventTime>,
     /// From when to when the process before this one watched, where its state was taken up.
     watched_before: Option<(EventTime, EventTime)>,
     /// How far each topic was proven to be read when rounds were last looked at.
@@ -85,6 +88,7 @@ impl Clock {
         self.delay_ms_min = self.event.map(|event| now.delay_after_ms(event));
         self.watched_since = None;
         self.live_from = None;
+        self.history_until = None;
         self.proven = Default::default();
     }
 
@@ -110,11 +114,19 @@ impl Clock {
         self.watched_before.is_some_and(|(_, until)| at > until) && !self.is_watched(at)
     }
 
+    /// A record was read that was written before reading began.
+    pub(super) fn read_history(&mut self, recorded: EventTime) {
+        self.history_until = self.history_until.max(Some(recorded));
+    }
+
     /// Since when the agent watches, on the coordinator's clock.
     pub(super) fn watches_from(&self) -> Option<EventTime> {
-        let delay_ms = self.delay_live_ms_min.unwrap_or(0);
         let since = self.watched_since?;
-        Some(since.plus_ms(delay_ms.saturating_neg()))
+        match self.delay_live_ms_min {
+            Some(delay_ms) => Some(since.plus_ms(delay_ms.saturating_neg())),
+            // The agent's own clock stands in, and may be behind.
+            None => Some(since).max(self.history_until),
+        }
     }
 
     /// This moment on the coordinator's clock, as well as it is known: for what is shown,

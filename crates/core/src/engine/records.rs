@@ -80,6 +80,12 @@ impl State {
     pub(super) fn take_record(&mut self, record: &Record, at: ArrivalTime) {
         let tally = self.tallies.of_mut(record.topic);
         tally.records = tally.records.saturating_add(1);
+        let progress = self.progress.of(record.topic);
+        if !progress.is_live(record.partition, record.offset)
+            && let Some(recorded) = record.timestamp
+        {
+            self.clock.read_history(recorded);
+        }
         match record.topic {
             Topic::Offsets => self.take_offsets_record(record, at),
             Topic::Config => self.take_config_record(record),

@@ -1,7 +1,7 @@
 //! What was written before the agent came is history, however its first answers arrive;
 //! and an answer that says too little, or what never comes, proves nothing and blocks nothing.
 
-use evenkeel_core::engine::Engine;
+use evenkeel_core::engine::{Change, Engine};
 use evenkeel_core::facts::input::{Ends, Input, InputKind, Reached, Start, Topic};
 use evenkeel_core::facts::time::ArrivalTime;
 
@@ -174,4 +174,50 @@ fn open_rounds_of_a_topic_that_is_gone_are_unknown() {
         findings.iter().all(|found| found.finding != "topic_anew"),
         "{findings:?}"
     );
+}
+
+/// The agent's clock is a minute behind the broker's: what is over in the history it reads was
+/// over before it came, although its clock says that it is yet to be.
+#[test]
+fn a_clock_that_is_behind_makes_no_history_live() {
+    let scenario = "20.0 config connector foo
+        20.0 config tasks foo 1
+        20.1 group 1 sessioned a off=3 | a: claim=none add=foo,foo-0
+        20.5 status foo RUNNING a 1
+        20.5 status foo-0 RUNNING a 1
+        20.6 live
+        20.7 ends";
+    let written = |topic| {
+        let steps = inputs(scenario);
+        let of_topic = steps.iter().filter(|step| {
+            matches!(step, Step::Input(Input { kind: InputKind::Record(record), .. }) if record.topic == topic)
+        });
+        i64::try_from(of_topic.count()).unwrap()
+    };
+    let mut engine = Engine::new();
+    let mut closed = 0;
+    let mut run = |engine: &mut Engine, at_ms: i64| {
+        for step in inputs(scenario) {
+            let Step::Input(mut input) = step else {
+                continue;
+            };
+            input.at = ArrivalTime(BASE_MS + at_ms);
+            match &mut input.kind {
+                InputKind::Ends(ends) => ends.asked = input.at,
+                _ if at_ms > 1_000 => continue,
+                InputKind::Start(start) => start.end = written(start.topic),
+                _ => {}
+            }
+            let changes = engine.apply(&input);
+            closed += changes
+                .iter()
+                .filter(|change| matches!(change, Change::Closed(_)))
+                .count();
+        }
+    };
+    run(&mut engine, 1_000);
+    run(&mut engine, 3_000);
+    assert_eq!(closed, 1);
+    let counters = engine.answers().counters;
+    assert_eq!(counters.rebalances.values().sum::<u64>(), 0);
 }
