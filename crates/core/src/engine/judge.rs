@@ -106,6 +106,10 @@ impl State {
             self.settle_rounds(&due);
             self.note_life(&step);
             self.judge(&step);
+            if self.story.steps.is_empty() {
+                // A fresh worker's first start dates its clock, and what it costs by that.
+                self.learn_newest_starts();
+            }
             self.note_due();
             judged = true;
         }
@@ -119,7 +123,6 @@ impl State {
             .settle(|since| progress.passed(since), story.switches);
         self.count_costs(&costs);
         if judged && self.story.steps.is_empty() {
-            self.learn_newest_starts();
             // What its statuses prove is asked with the clocks that are known now.
             if let Some(newest) = &self.group.newest {
                 self.due.generation(newest.generation);

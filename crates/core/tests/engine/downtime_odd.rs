@@ -185,3 +185,20 @@ fn paused_while_it_is_lost() {
          foo was down lost for 10",
     );
 }
+
+/// What a fresh worker started in its first round, by a clock that is a minute ahead: its first
+/// start dates that clock.
+#[test]
+fn the_first_start_by_a_clock_that_is_ahead() {
+    on_two(
+        "20.0 group 2 sessioned a off=3 delay=30000 | a: claim=foo
+         20.1 ends
+         50.0 group 3 sessioned a off=3 | a: claim=foo | c: claim=none add=foo-0
+         50.4 status foo-0 RUNNING c 3 stamped=110.4
+         51.5 ends
+         51.5 costs",
+        "interrupted task lost 1
+         handed over task unclean 1
+         foo was down lost for 30.4",
+    );
+}

@@ -20,7 +20,13 @@ struct Known {
 
 /// Runs the assignor over a recording; returns what differs, and how many rounds it compared.
 fn differences(capture: &Capture, rules: Rules) -> (Vec<String>, usize) {
-    let max_delay_ms = capture.rounds.iter().map(|r| r.delay_ms).max().unwrap_or(0);
+    // Each leader has a delay of its own, and tells it whole before what is left of it.
+    let most = |rounds: &mut dyn Iterator<Item = &Recorded>| rounds.map(|r| r.delay_ms).max();
+    let of_all = most(&mut capture.rounds.iter()).unwrap_or(0);
+    let of_leader = |member: &str| {
+        let mut led = capture.rounds.iter().filter(|r| r.leader == *member);
+        most(&mut led).filter(|ms| *ms > 0).unwrap_or(of_all)
+    };
     let mut known: BTreeMap<String, Known> = BTreeMap::new();
     let mut before: Option<&Recorded> = None;
     let (mut out, mut compared) = (Vec::new(), 0);
@@ -28,7 +34,7 @@ fn differences(capture: &Capture, rules: Rules) -> (Vec<String>, usize) {
         // Who got the round before says so by its next claim.
         for (member, claim) in &round.claims {
             let entry = known.entry(member.clone()).or_insert_with(|| Known {
-                assignor: Incremental::new(rules, max_delay_ms),
+                assignor: Incremental::new(rules, of_leader(member)),
                 last_completed: -1,
             });
             // One that lost the coordinator claims nothing, and had it before.

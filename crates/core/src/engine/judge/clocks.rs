@@ -8,7 +8,7 @@ use crate::facts::input::Topic;
 use crate::facts::observation::{GroupSnapshot, Member, RunState, Status, StatusFact};
 use crate::facts::sets;
 use crate::facts::time::{ArrivalTime, EventTime};
-use crate::limits::LAST_STOPS_MS;
+use crate::limits::{LAST_STOPS_MS, TIMER_SLACK_MS};
 use crate::story::downtime::{Read, Stamp};
 use crate::story::skew::Skews;
 use crate::story::status_log::Life;
@@ -105,6 +105,11 @@ impl State {
 
     /// What a status says of downtime, once it has its turn.
     fn note_cost(&mut self, read: &Read) {
+        // Whatever its clock says, it was written before it arrived, by the coordinator's clock
+        // and by ours: one of them may be another than it was.
+        let delay_ms = self.clock.delay_live_ms_min.filter(|_| read.live);
+        let arrived =
+            delay_ms.map(|delay_ms| read.had.as_event(delay_ms).max(read.had.as_event(0)));
         let Story {
             skews,
             downtimes,
@@ -122,9 +127,11 @@ impl State {
                 return;
             }
             (StatusFact::State(status), Some(written)) => {
+                let at = skews.corrected(&status.worker, written, EventTime(i64::MIN));
+                let ahead = arrived.filter(|arrived| at.since_ms(*arrived) > TIMER_SLACK_MS);
                 let stamp = Stamp {
                     written,
-                    at: skews.corrected(&status.worker, written, EventTime(i64::MIN)),
+                    at: ahead.unwrap_or(at),
                     had: read.had,
                     live: read.live,
                 };
