@@ -70,8 +70,11 @@ impl Polls {
             let Ok(Some(input)) = input else {
                 break;
             };
-            let InputKind::Polled(polled) = input.kind else {
-                panic!("another input");
+            let polled = match input.kind {
+                InputKind::Polled(polled) => polled,
+                // What the brokers allow is asked on the same connection.
+                InputKind::Cluster(_) => continue,
+                _ => panic!("another input"),
             };
             if wanted(&polled.answer) {
                 return Seen {

@@ -80,6 +80,10 @@ impl Held {
     /// What has its turn now, as it was read; of each piece of work what comes first is waited
     /// for.
     pub(super) fn release(&mut self, has_its_turn: impl Fn(&Read) -> bool) -> Vec<Read> {
+        // Mostly none has, and each step of a long history asks.
+        if !self.waiting.iter().any(&has_its_turn) {
+            return Vec::new();
+        }
         let mut due = Vec::new();
         let mut waits = BTreeSet::new();
         let waiting = std::mem::take(&mut self.waiting);
