@@ -151,6 +151,9 @@ pub const STEPS_WAITING_MAX: usize = 320;
 /// as long, so that every sidecar has the same to judge by.
 pub const LAST_STOPS_MS: i64 = 1_000;
 
+/// How far the agent's clock may be behind the others' for the history to tell it so.
+pub const CLOCKS_APART_MS_MAX: i64 = 3_600_000;
+
 /// Milliseconds by which one record may arrive faster than the fastest that was seen.
 pub const ARRIVAL_SLACK_MS: i64 = 20;
 

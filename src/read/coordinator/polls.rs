@@ -244,12 +244,7 @@ impl Polls {
             Err(error) if ask == Ask::Cluster => {
                 self.counters.failures.add(1);
                 pacer.failed(now, ask, failure(&error));
-                if matches!(error, AskError::Timeout { .. }) {
-                    // Nobody answers: a poll would wait as long to say the same.
-                    pacer.failed(now, Ask::Describe, failure(&error));
-                    return self.failed(error, asked).await;
-                }
-                // Whatever else hinders the polls themselves, they say.
+                // Whatever hinders the polls themselves, they say.
                 let group = &self.group;
                 tracing::debug!(%group, %error, "settings of brokers and topics are not read");
                 Ok(())

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use evenkeel_core::facts::cluster::{Cluster, TopicRole};
 use evenkeel_core::facts::poll::{Description, PolledState};
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, timeout, timeout_at};
 
 use super::asks::{self, Answered};
 use super::counters::PollCounters;
@@ -24,6 +24,9 @@ const TRIED_MAX: usize = 8;
 /// How long one question looks for the coordinator: a broker that accepts and says nothing
 /// costs 6 s, and a failure must be told while the last answer still counts (30 s).
 const FIND_TIMEOUT: Duration = Duration::from_secs(15);
+
+/// What the rare questions for settings may take together: the polls wait for them.
+const CLUSTER_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// How long it is believed that a broker is the coordinator. A former one lists nothing
 /// and does not say that it is not asked.
@@ -277,7 +280,9 @@ impl GroupSource for Session {
     }
 
     async fn cluster(&mut self) -> Result<Option<Answered<Cluster>>, AskError> {
-        match self.ask(Question::Cluster).await? {
+        let asked = timeout(CLUSTER_TIMEOUT, self.ask(Question::Cluster)).await;
+        let doing = "settings of brokers and topics";
+        match asked.map_err(|_| AskError::Timeout { doing })?? {
             Told::Cluster(told) => Ok(told),
             _ => Err(AskError::Nonsense("settings")),
         }

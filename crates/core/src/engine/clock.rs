@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::facts::time::{ArrivalTime, EventTime};
-use crate::limits::TIMER_SLACK_MS;
+use crate::limits::{CLOCKS_APART_MS_MAX, TIMER_SLACK_MS};
 
 /// What is known of the two clocks.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -114,8 +114,13 @@ impl Clock {
         self.watched_before.is_some_and(|(_, until)| at > until) && !self.is_watched(at)
     }
 
-    /// A record was read that was written before reading began.
+    /// A record was read that was written before reading began. One that is far in the future
+    /// says what its writer's clock was, and nothing of ours.
     pub(super) fn read_history(&mut self, recorded: EventTime) {
+        let latest = self.watched_since.map(|at| at.plus_ms(CLOCKS_APART_MS_MAX));
+        if latest.is_some_and(|latest| recorded > latest) {
+            return;
+        }
         self.history_until = self.history_until.max(Some(recorded));
     }
 

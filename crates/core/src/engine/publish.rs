@@ -169,11 +169,7 @@ pub(super) fn shared_workers(record: &GroupSnapshot) -> BTreeSet<&str> {
 
 /// The label `worker`: members that share a URL are told apart by their client host.
 pub(super) fn worker_label(shared: &BTreeSet<&str>, member: &Member) -> Arc<str> {
-    if shared.contains(&*member.worker) && member.worker != member.client_host {
-        Arc::from(format!("{}@{}", member.worker, member.client_host))
-    } else {
-        Arc::clone(&member.worker)
-    }
+    member.label(shared.contains(&*member.worker))
 }
 
 pub(super) fn item(names: &Names, item: WorkItem) -> ItemAnswer {

@@ -250,6 +250,12 @@ impl GroupSnapshot {
         self.shared.iter().any(|shared| **shared == *worker)
     }
 
+    /// The label `worker` of one of its members.
+    #[must_use]
+    pub fn label(&self, member: &Member) -> Arc<str> {
+        member.label(self.shares_worker(&member.worker))
+    }
+
     /// Finds the workers that several members advertise: once a record, not once a question.
     pub fn note_shared(&mut self) {
         let mut workers: Vec<&Arc<str>> =
@@ -268,6 +274,16 @@ impl GroupSnapshot {
 // === impl Member ===
 
 impl Member {
+    /// The label `worker`: members that share a URL are told apart by their client host.
+    #[must_use]
+    pub fn label(&self, is_shared: bool) -> Arc<str> {
+        if is_shared && self.worker != self.client_host {
+            Arc::from(format!("{}@{}", self.worker, self.client_host))
+        } else {
+            Arc::clone(&self.worker)
+        }
+    }
+
     /// What it said it owns when it joined, as far as it said.
     #[must_use]
     pub fn claimed(&self) -> &[WorkItem] {

@@ -2,13 +2,16 @@
 //! flag and a length before it, and whose status comes behind the answer
 //! (<https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md>).
 
+use std::io::Read as _;
+
 use bytes::{BufMut, Bytes, BytesMut};
+use flate2::read::GzDecoder;
 use http_body_util::Full;
 use hyper::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, TE};
 use hyper::{Method, Request, StatusCode};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 
-use super::{Client, SendError, Taken, call, reach, taken, words};
+use super::{ANSWER_BYTES_MAX, Client, SendError, Taken, call, reach, taken, words};
 
 /// The service and the method (`trace_service.proto`).
 const PATH: &str = "/opentelemetry.proto.collector.trace.v1.TraceService/Export";
@@ -95,12 +98,7 @@ fn judged(
     const UNAVAILABLE: u32 = 14;
     const DATA_LOSS: u32 = 15;
     if status == 0 {
-        // A compressed answer would be one to a question that was not asked.
-        let message = match body.split_first() {
-            Some((0, _)) => body.get(PREFIX_BYTES..).unwrap_or_default(),
-            _ => &[],
-        };
-        return Ok(taken(message));
+        return Ok(taken(&unframed(body)));
     }
     let said = headers.get(GRPC_MESSAGE).map(|said| words(said.as_bytes()));
     let why = match said.filter(|said| !said.is_empty()) {
@@ -110,13 +108,32 @@ fn judged(
     Err(match status {
         RESOURCE_EXHAUSTED => match call::wait(headers) {
             Some(wait) => SendError::After { why, wait },
-            None => SendError::Later(why),
+            // It will not fit later, either: too large, or a quota that is used up.
+            None => SendError::Refused(why),
         },
         CANCELLED | DEADLINE_EXCEEDED | ABORTED | OUT_OF_RANGE | UNAVAILABLE | DATA_LOSS => {
             SendError::Later(why)
         }
         _ => SendError::Refused(why),
     })
+}
+
+/// The message of an answer. Servers compress as the client did; what cannot be read says
+/// nothing, and whatever was sent was taken.
+fn unframed(body: &[u8]) -> Vec<u8> {
+    let message = body.get(PREFIX_BYTES..).unwrap_or_default();
+    match body.first() {
+        Some(0) => message.to_vec(),
+        Some(_) => {
+            let mut plain = Vec::new();
+            let most = u64::try_from(ANSWER_BYTES_MAX).unwrap_or(u64::MAX);
+            match GzDecoder::new(message).take(most).read_to_end(&mut plain) {
+                Ok(_) => plain,
+                Err(_) => Vec::new(),
+            }
+        }
+        None => Vec::new(),
+    }
 }
 
 /// An answer that is not of gRPC: of a proxy, or of another kind of port

@@ -49,7 +49,8 @@ fn judged(
     authority: &str,
 ) -> Result<Taken, SendError> {
     if status.is_success() {
-        return body.map(|body| taken(&body));
+        // Whatever it says, it has them: sent again, they would be there twice.
+        return Ok(body.map(|body| taken(&body)).unwrap_or_default());
     }
     // A body may be a Status message, a page, or nothing: only plain text helps a person.
     let said = body.unwrap_or_default();

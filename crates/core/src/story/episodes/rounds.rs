@@ -113,8 +113,8 @@ impl RoundEntry {
             start: None,
             slowest: Vec::new(),
             began: sign.dated.then_some(sign.at),
-            leader: now.and_then(|now| Some(Arc::clone(&now.leader_member()?.worker))),
-            deputy: now.and_then(|now| Some(Arc::clone(&own::deputy(now)?.worker))),
+            leader: now.and_then(|now| Some(now.label(now.leader_member()?))),
+            deputy: now.and_then(|now| Some(now.label(own::deputy(now)?))),
             measure: Measure::of(turn, sign),
             live: step.live,
         }
