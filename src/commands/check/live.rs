@@ -28,6 +28,7 @@ use crate::read::kafka::ReadSettings;
 use crate::run::shutdown::Shutdown;
 use crate::run::{clock, group};
 use crate::show::checks::LiveRead;
+use crate::show::health::is_heard_of;
 use crate::show::view::{AgentStats, HitchStats, PollStats};
 use crate::show::{api, log};
 use progress::{Progress, progress};
@@ -282,19 +283,29 @@ impl Watcher {
         let progress = progress(answers, now);
         let known = engine.known();
         let by_records = answers.checks.is_some();
+        let mut troubles = api::troubles(answers, &self.agent, now);
+        // The time may be over before a broker that is not there counts as one.
+        let is_heard = engine.cluster().is_some() || answers.inputs.iter().any(is_heard_of);
+        let is_mute = progress == Progress::Reading && !is_heard;
+        if is_mute && troubles.is_empty() {
+            troubles.push("no broker answered in the time there was (--wait)".to_owned());
+        }
         let read = LiveRead {
             group: self.group.to_string(),
             principal: self.principal.clone(),
             workers: by_records.then(|| answers.group.as_ref().map_or(0, |it| it.members.len())),
-            troubles: api::troubles(answers, &self.agent, now),
-            notes: self.notes(engine, answers, progress),
+            troubles,
+            notes: match is_mute {
+                true => Vec::new(),
+                false => self.notes(engine, answers, progress),
+            },
         };
         let own = answers.own.as_ref().map(|own| own.worker.to_string());
         Watched {
             known,
             findings: engine.checked(),
             read,
-            is_reached: !matches!(progress, Progress::Outside | Progress::Refused),
+            is_reached: !is_mute && !matches!(progress, Progress::Outside | Progress::Refused),
             own: self.file.clone().map(|file| (file, own)),
         }
     }

@@ -130,7 +130,7 @@ fn what_could_not_be_read_is_told_in_each_format() {
     report.live[0].troubles = vec!["t may not be read: evenkeel needs READ on it".to_owned()];
     let text = text(&report);
     assert!(
-        text.contains("group orders: read from its brokers as p"),
+        text.contains("group orders: asked of its brokers as p"),
         "{text}"
     );
     assert!(

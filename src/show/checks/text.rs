@@ -105,7 +105,7 @@ fn head(out: &mut String, report: &Report) {
             Some(count) => format!(", {}", counted(count, "worker", "workers")),
             None => String::new(),
         };
-        let told = format!("group {}: read from its brokers{who}{workers}", live.group);
+        let told = format!("group {}: asked of its brokers{who}{workers}", live.group);
         wrapped(out, "", &told);
         for trouble in &live.troubles {
             wrapped(out, "  ! ", trouble);

@@ -33,8 +33,12 @@ fn flags(bootstrap: impl ToString) -> ConfigFlags {
 
 /// On a thread of its own, as the command runs.
 async fn read_there(flags: ConfigFlags) -> (Watched, Duration) {
+    read_for(flags, WAIT).await
+}
+
+async fn read_for(flags: ConfigFlags, wait: Duration) -> (Watched, Duration) {
     let began = Instant::now();
-    let read = tokio::task::spawn_blocking(move || read(&flags, WAIT));
+    let read = tokio::task::spawn_blocking(move || read(&flags, wait));
     let mut watched = read.await.unwrap().unwrap();
     assert_eq!(watched.len(), 1);
     (watched.remove(0), began.elapsed())
@@ -93,4 +97,18 @@ async fn where_nobody_answers_the_wait_is_short() {
     let told = watched.read.troubles.join("\n");
     assert!(told.contains("no broker answers"), "{told}");
     assert!(took < Duration::from_secs(30), "{took:?}");
+}
+
+/// A short wait is over before anybody has counted as unreachable.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn where_nobody_answered_in_a_short_wait_it_is_not_well() {
+    let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = closed.local_addr().unwrap();
+    drop(closed);
+    for wait_s in [1, 4] {
+        let (watched, _) = read_for(flags(address), Duration::from_secs(wait_s)).await;
+        assert!(!watched.is_reached);
+        assert_eq!(watched.read.troubles.len(), 1, "{:?}", watched.read);
+        assert_eq!(watched.read.notes, Vec::<String>::new());
+    }
 }
