@@ -63,6 +63,11 @@ pub fn for_url(url: &str, env: Env<'_>) -> Result<TracesConfig, Mistakes> {
     };
     match of_traces(&tree, &asked, &mut mistakes) {
         Some(config) if mistakes.is_empty() => Ok(config),
+        None if mistakes.is_empty() => {
+            let expected = "an address such as http://collector.example:4318";
+            let nothing = Mistake::new("--otlp", quoted(url), expected);
+            Err(Mistakes(vec![nothing]))
+        }
         _ => Err(Mistakes(mistakes)),
     }
 }

@@ -6,6 +6,7 @@ use evenkeel_core::checks::near::nearest;
 
 use super::RulesArgs;
 use crate::config::Mistake;
+use crate::show::catalog;
 
 /// What kind of value a threshold has.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -213,6 +214,10 @@ impl Settings {
             let expected = "names of labels, separated by commas";
             mistakes.push(mistake("--copies", &args.copies, expected));
         }
+        if copies.iter().any(|label| is_told(label)) {
+            let expected = "labels of scrape targets; these are of what is told";
+            mistakes.push(mistake("--copies", &args.copies, expected));
+        }
         let scale = args.time_scale.parse().ok();
         let scale = scale.filter(|scale: &f64| (0.0001..=1000.0).contains(scale));
         if scale.is_none() {
@@ -318,6 +323,12 @@ fn base(flag: &str, given: &str, mistakes: &mut Vec<Mistake>) -> String {
         ));
     }
     given.trim_end_matches('/').to_owned()
+}
+
+/// Whether evenkeel's own series have that label, or its alerts: without it they would be mixed up.
+fn is_told(name: &str) -> bool {
+    let labels = catalog::ALL.iter().flat_map(|family| family.labels);
+    ["alertname", "severity", "le"].contains(&name) || labels.map(|of| of.name).any(|of| of == name)
 }
 
 fn is_label(name: &str) -> bool {

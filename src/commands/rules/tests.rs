@@ -130,6 +130,15 @@ fn copies_may_differ_by_other_labels() {
     assert!(!text.contains("(instance, pod)"));
 }
 
+/// Copies differ by where they are scraped, not by what they tell.
+#[test]
+fn what_is_told_is_no_label_of_copies() {
+    for copies in ["group", "instance,connector", "severity", "le"] {
+        let found = refused(&["--copies", copies]);
+        assert_eq!(found.len(), 1, "{copies}: {found:#?}");
+    }
+}
+
 #[test]
 fn a_resource_has_its_metadata() {
     let text = printed(&[
