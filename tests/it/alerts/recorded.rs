@@ -149,6 +149,13 @@ pub(super) const RAISED: &[Raised] = &[
         &["--time-scale", AT_ONCE],
         false,
     ),
+    // Whoever begins to watch is behind for a moment.
+    (
+        "EvenkeelAgentBehind",
+        "group_expired",
+        &["--time-scale", AT_ONCE],
+        true,
+    ),
     (
         "EvenkeelAgentBlind",
         "rollout",
@@ -188,10 +195,6 @@ pub(super) const UNRECORDED: &[(&str, &str)] = &[
     (
         "EvenkeelRestartingStuck",
         "a restart ends within a second in every recording",
-    ),
-    (
-        "EvenkeelAgentBehind",
-        "a recording holds what was read, and nothing is behind it",
     ),
     (
         "EvenkeelAgentMissing",
