@@ -130,6 +130,11 @@ impl State {
                     let costs = downtimes.paused(*connector, (at, live), switches);
                     self.count_costs(&costs);
                 }
+                if let ConfigFact::Target(connector, TargetState::Started | TargetState::Stopped) =
+                    &fact
+                {
+                    self.story.downtimes.not_paused(*connector);
+                }
                 if fact == ConfigFact::SessionKey {
                     self.protocol.prove(Protocol::Sessioned);
                 }

@@ -58,6 +58,9 @@ pub struct Downtimes {
     changed: BTreeMap<WorkItem, DownReason>,
     /// The number of that record, and whether its group was eager.
     judged: Option<(i32, bool)>,
+    /// Connectors that are paused: since when, and whether the agent watched that.
+    #[serde(with = "crate::facts::pairs")]
+    paused: BTreeMap<ConnectorId, (EventTime, bool)>,
     /// When connectors were configured anew: some may be read long before what came of it.
     configured: BTreeSet<(EventTime, ConnectorId)>,
 }
@@ -226,26 +229,38 @@ impl Downtimes {
         switches: Switches,
     ) -> Costs {
         let mut costs = Costs::new();
-        if !switches.on(StoryRule::Downtime(12)) {
-            return costs;
+        if switches.on(StoryRule::Downtime(12)) {
+            self.paused.insert(connector, (at, live));
+            if self.paused.len() > CONFIG_CHANGES_MAX {
+                self.paused.pop_first();
+            }
+            self.end_paused(connector, &mut costs);
         }
-        let items = reasons::from_task(connector, CONNECTOR_TASK);
-        let down = self
+        costs
+    }
+
+    /// Somebody wants it to run, or to be stopped.
+    pub fn not_paused(&mut self, connector: ConnectorId) {
+        self.paused.remove(&connector);
+    }
+
+    /// What of a connector is down and has a reason was missed until it was paused: a pause may
+    /// be read long before the step that says why its work stopped.
+    fn end_paused(&mut self, connector: ConnectorId, costs: &mut Costs) {
+        let Some(&(at, live)) = self.paused.get(&connector) else {
+            return;
+        };
+        let lines = self
             .lines
-            .range(items)
-            .filter_map(|(item, line)| match line {
-                Line::Down(Stretch {
-                    since,
-                    reason: Some(reason),
-                    ..
-                }) => Some((*item, *since, *reason)),
-                Line::Down(_) | Line::Up(_) | Line::Off => None,
-            });
+            .range(reasons::from_task(connector, CONNECTOR_TASK));
+        let down = lines.filter_map(|(item, line)| match line {
+            Line::Down(stretch) => Some((*item, stretch.since, stretch.reason?)),
+            Line::Up(_) | Line::Off => None,
+        });
         for (item, since, reason) in down.collect::<Vec<_>>() {
             costs.push((Cost::Ended(item, reason, at.since_ms(since).max(0)), live));
             self.put(item, Line::Off);
         }
-        costs
     }
 
     /// The status of an item was deleted: it is not to run any more. What it was told, or a

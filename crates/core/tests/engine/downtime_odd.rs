@@ -202,3 +202,27 @@ fn the_first_start_by_a_clock_that_is_ahead() {
          foo was down lost for 30.4",
     );
 }
+
+/// The same where the pause is read before the step that misses the owner is judged; what is
+/// lost after somebody wanted it to run again is missed.
+#[test]
+fn paused_before_it_is_known_to_be_lost() {
+    on_two(
+        "20.0 group 2 sessioned a off=3 join=20 delay=300000 | a: claim=foo
+         30.0 config target foo PAUSED
+         30.2 ends
+         30.4 costs",
+        "interrupted task lost 1
+         foo was down lost for 10",
+    );
+    on_two(
+        "10.0 config target foo PAUSED
+         11.0 config target foo STARTED
+         11.2 ends
+         20.0 group 2 sessioned a off=5 join=20 delay=300000 | a: claim=foo
+         30.2 ends
+         30.4 costs",
+        "interrupted task lost 1
+         foo has 1 down lost",
+    );
+}

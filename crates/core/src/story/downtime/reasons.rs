@@ -63,6 +63,9 @@ impl Downtimes {
         self.judged = newest.map(|now| (now.generation, is_eager(turn)));
         self.explain_pending(turn, &mut costs);
         self.explain_over(turn, &mut costs);
+        for connector in self.paused.keys().copied().collect::<Vec<_>>() {
+            self.end_paused(connector, &mut costs);
+        }
         if turn.on(StoryRule::Downtime(10)) {
             self.end_removed(turn, &mut costs);
         }
