@@ -3,12 +3,11 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use evenkeel_testbed::{request, wait_until};
-use serde_json::{Value, json};
+use evenkeel_testbed::{Prometheus, PrometheusSpec, Target, request, wait_until};
+use serde_json::Value;
 
 use super::rules;
 
@@ -26,24 +25,16 @@ impl Drop for Running {
     }
 }
 
-fn get(port: u16, path: &str) -> anyhow::Result<Value> {
-    let answer = request(port, "GET", path, None, Duration::from_secs(5))?;
-    Ok(serde_json::from_str(&answer.body)?)
-}
-
 /// The alert of that name, as Prometheus shows it.
-fn alert(port: u16, name: &str) -> anyhow::Result<Option<Value>> {
-    let told = get(port, "/api/v1/alerts")?;
-    let alerts = told["data"]["alerts"].as_array().into_iter().flatten();
-    let mut wanted = alerts.filter(|alert| alert["labels"]["alertname"] == name);
-    Ok(wanted.next().cloned())
+fn alert(prometheus: &Prometheus, name: &str) -> anyhow::Result<Option<Value>> {
+    let mut alerts = prometheus.alerts()?.into_iter();
+    Ok(alerts.find(|alert| alert["labels"]["alertname"] == name))
 }
 
 #[test]
 fn a_real_prometheus_raises_an_alert_and_ends_it() {
-    let is_there = Command::new("prometheus").arg("--version").output().is_ok();
-    if !is_there {
-        println!("skipped: there is no prometheus (Debian: prometheus)");
+    if let Some(obstacle) = Prometheus::obstacle() {
+        println!("skipped: {obstacle}");
         return;
     }
     let mut demo = Command::new(env!("CARGO_BIN_EXE_evenkeel"));
@@ -64,36 +55,23 @@ fn a_real_prometheus_raises_an_alert_and_ends_it() {
     let folder = tempfile::tempdir().unwrap();
     // A third of the work is lost for the twenty seconds of the recorded delay.
     let rules = rules(&["--set", "most_share=0.1", "--set", "most_for=1s"]);
-    fs::write(folder.path().join("rules.yaml"), rules).unwrap();
-    let config = json!({
-        "global": {"scrape_interval": "500ms", "scrape_timeout": "500ms", "evaluation_interval": "500ms"},
-        "rule_files": ["rules.yaml"],
-        "scrape_configs": [{"job_name": "evenkeel", "static_configs": [{"targets": [address.unwrap()]}]}],
-    });
-    // JSON is a part of YAML.
-    fs::write(folder.path().join("prometheus.yaml"), config.to_string()).unwrap();
-    // The port is free again before Prometheus takes it; whoever was faster makes it end at once.
-    let port = TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap()
-        .port();
-    let mut prometheus = Command::new("prometheus");
-    prometheus
-        .args([
-            "--config.file=prometheus.yaml",
-            "--storage.tsdb.path=data",
-            "--log.level=warn",
-        ])
-        .arg(format!("--web.listen-address=127.0.0.1:{port}"))
-        .current_dir(folder.path());
-    let _prometheus = Running(prometheus.spawn().unwrap());
+    let file = folder.path().join("rules.yaml");
+    fs::write(&file, rules).unwrap();
+    let spec = PrometheusSpec {
+        targets: vec![Target {
+            address: address.unwrap(),
+            job: "evenkeel".to_owned(),
+            labels: Vec::new(),
+        }],
+        rule_files: vec![file],
+        scrape_every: Duration::from_millis(500),
+        ..PrometheusSpec::default()
+    };
+    let prometheus = Prometheus::start(&spec).unwrap();
 
     let name = "EvenkeelMostWorkUnassigned";
     let raised = wait_until("the alert", WAIT_MAX, || {
-        // Until it listens there is nobody to ask.
-        let alert = alert(port, name).ok().flatten();
-        Ok(alert.filter(|alert| alert["state"] == "firing"))
+        Ok(alert(&prometheus, name)?.filter(|alert| alert["state"] == "firing"))
     });
     let raised = raised.unwrap();
     assert_eq!(raised["labels"]["group"], "connect", "{raised}");
@@ -109,10 +87,17 @@ fn a_real_prometheus_raises_an_alert_and_ends_it() {
         "{words}"
     );
     wait_until("the end of the alert", WAIT_MAX, || {
-        Ok(alert(port, name)?.is_none().then_some(()))
+        Ok(alert(&prometheus, name)?.is_none().then_some(()))
     })
     .unwrap();
-    let told = get(port, "/api/v1/rules").unwrap();
+    let answer = request(
+        prometheus.port(),
+        "GET",
+        "/api/v1/rules",
+        None,
+        Duration::from_secs(5),
+    );
+    let told: Value = serde_json::from_str(&answer.unwrap().body).unwrap();
     let groups = told["data"]["groups"].as_array().unwrap();
     let all = groups
         .iter()
