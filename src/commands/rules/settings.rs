@@ -124,7 +124,7 @@ const THRESHOLDS: [Threshold; 33] = [
     time("orphan_for", "5m", "OrphanedWork: may run on"),
     time(
         "disagreement_for",
-        "10m",
+        "12m",
         "StatusDisagrees: status and group disagree",
     ),
     time(
