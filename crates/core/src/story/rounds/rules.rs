@@ -208,15 +208,18 @@ pub(super) fn member_applied(
         // An eager member says in no claim whether it got anything, but what it starts it
         // tells.
         None if record.protocol == Some(Protocol::Eager) => Some(member.assigned.is_empty()),
-        // Nothing contradicts a member that stayed; of one that is gone nothing is known.
-        None => Some(!is_gone(round, place)),
+        // Nothing contradicts a member that stayed in a completed round.
+        None => Some(!is_unshown(round, place)),
     }
 }
 
-/// Whether a member is not in the record after, so that no claim of its can say what it did.
-pub(super) fn is_gone(round: &Round, place: usize) -> bool {
+/// Whether nothing shows what a member did: it is not in the record after, or claims nothing
+/// there and neither does anybody else.
+pub(super) fn is_unshown(round: &Round, place: usize) -> bool {
     let claim = round.followed.get(place).copied().flatten();
-    claim.is_none() && !round.stayed.get(place).copied().unwrap_or(false)
+    let is_gone = !round.stayed.get(place).copied().unwrap_or(false);
+    let is_unknown = matches!(round.outcome, Some((Outcome::Unknown, _)));
+    claim.is_none() && (is_gone || is_unknown)
 }
 
 fn rule_5_quiet(record: &GroupSnapshot, quiet_until: Option<EventTime>) -> Option<(Outcome, Rule)> {

@@ -106,8 +106,8 @@ impl<'a> Turn<'a> {
     }
 
     /// D2: what a member of the record before had when it was last heard of: what it was
-    /// told, unless it is proven that it never got that. Of one that was gone before anything
-    /// could show it, that is what it had, and was not told to stop.
+    /// told, unless it is proven that it never got that. Where nothing shows either, that is
+    /// what it had, and was not told to stop.
     #[must_use]
     pub fn held(&self, place: usize, member: &Member) -> Vec<WorkItem> {
         if self.got(place) {
@@ -121,7 +121,7 @@ impl<'a> Turn<'a> {
     }
 
     /// Whether a member of the record before is not proven to have missed what it was told,
-    /// nor was gone before anything could show it.
+    /// nor was over before anything could show it.
     #[must_use]
     pub fn got(&self, place: usize) -> bool {
         let open = self.outcome.is_none();
