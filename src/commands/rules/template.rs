@@ -12,6 +12,7 @@
 //! | `${runbook}`, `${dashboard UID}` | links of the alert above |
 //! | `${names QUERY LABEL MATCHERS}` | up to five values of a label, and how many more; a matcher `a=@` takes the alert's own |
 //! | `${after_move ALERT}` | a sentence, if the alert began soon after a rebalance |
+//! | `${newest}` | what set the newest rebalance off, and who |
 //! | `${place}` | in which cluster that is, where the alert says so |
 //! | `${trust}` | the same, and how many copies are sure of what they see |
 
@@ -79,6 +80,7 @@ fn value(inner: &str, alert: &str, settings: &Settings) -> Option<String> {
         ("arguments", []) => Some(arguments(settings)),
         ("runbook", []) => Some(format!("{}/{alert}.md", settings.runbook_base)),
         ("dashboard", [uid]) => Some(dashboard(uid, settings)),
+        ("newest", []) => Some(newest(settings)),
         ("place", []) => Some(place(settings)),
         ("trust", []) => Some(place(settings) + &trust(settings)),
         ("after_move", [alert]) => Some(after_move(alert, settings)),
@@ -174,6 +176,12 @@ fn dashboard(uid: &str, settings: &Settings) -> String {
         ));
     }
     format!("'{link}'")
+}
+
+fn newest(settings: &Settings) -> String {
+    let named = |label, more| names("evenkeel_episode_info", label, more, settings);
+    let (cause, subject) = (named("cause", ""), named("subject", "subject!=\"\""));
+    format!("Newest rebalance: {cause}; subject: {subject}.")
 }
 
 /// `job` is how they are scraped, not where they are.
