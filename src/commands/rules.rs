@@ -53,10 +53,10 @@ const DASHBOARD_BASE: &str = "https://grafana.example/d";
 #[derive(Debug, Clone, Args)]
 #[command(after_help = settings::help())]
 pub struct RulesArgs {
-    /// How to print them
+    /// What to print
     #[arg(long, value_enum, default_value_t = RulesFormat::Prometheus)]
     pub format: RulesFormat,
-    /// A threshold other than its default; may come several times
+    /// A threshold other than its default, each at most once; may come several times
     #[arg(long, value_name = "NAME=VALUE")]
     pub set: Vec<String>,
     /// Labels by which the copies of one group's series differ, separated by commas
