@@ -6,6 +6,7 @@ mod licences;
 mod live;
 mod report;
 mod rules;
+mod runbooks;
 mod setup;
 mod steps;
 mod targets;

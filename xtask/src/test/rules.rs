@@ -1,12 +1,13 @@
 //! The step that checks and tests the alerting rules: what they name, what each alert needs,
-//! and, with the tools of Prometheus and Alertmanager, what they say and whom they reach.
+//! and, with the tools of Prometheus and Alertmanager, what they say, whom they reach, and what
+//! their runbooks ask.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context as _, ensure};
 
-use super::{Context, Outcome, setup, steps};
+use super::{Context, Outcome, runbooks, setup, steps};
 use crate::tidy::{alerts, names, tree};
 
 pub(crate) fn run(context: &Context) -> anyhow::Result<Outcome> {
@@ -29,6 +30,7 @@ pub(crate) fn run(context: &Context) -> anyhow::Result<Outcome> {
     let tests = yaml_files(&context.root.join("alerts/tests"))?;
     ensure!(!tests.is_empty(), "alerts/tests tests none of the rules");
     routes(context, &rules)?;
+    runbooks::check(&context.root, &files)?;
     promtool(context, &["check", "rules"], &rules)?;
     promtool(context, &["test", "rules"], &tests)
 }
