@@ -9,7 +9,7 @@ use evenkeel_core::answers::{
 };
 use evenkeel_core::facts::time::EventTime;
 
-use super::{EVENTS_MAX, SPANS_MAX, Scene, Span, Trace, Value, trace};
+use super::{EVENTS_MAX, SPANS_MAX, Scene, Span, SpanId, Trace, Value, trace};
 use crate::show::sample::{killed, settings};
 
 const BEGAN: i64 = 1_700_000_000_000;
@@ -196,6 +196,53 @@ fn a_join_that_polls_saw_begin_earlier_makes_the_trace_begin_earlier() {
     assert_eq!(number(join, "evenkeel.duration.least_ms"), Some(2_800));
     let ids = |trace: &Trace| trace.spans.iter().map(|span| span.id).collect::<Vec<_>>();
     assert_eq!(ids(&trace), ids(&before));
+}
+
+#[test]
+fn whether_there_is_a_parked_span_hangs_on_records_alone() {
+    let plain = storm(3, 1);
+    let parked = |trace: &Trace| -> Vec<(SpanId, i64, Option<i64>)> {
+        let spans = trace.spans.iter().filter(|span| span.name == "parked");
+        spans
+            .map(|span| {
+                let most_ms = number(span, "evenkeel.duration.most_ms");
+                (span.id, span.end_ms - span.start_ms, most_ms)
+            })
+            .collect()
+    };
+    let before = parked(&told(&plain).unwrap());
+    assert_eq!(before.len(), 3);
+    // Of the second round polls saw a join that began before the first had started all, of
+    // the third one that began inside of what records say.
+    for (join_ms, expected) in [(5_000, (0, Some(0))), (985, (4, Some(6))), (300, (689, None))] {
+        let mut seen = plain.clone();
+        let polled = |generation| PolledRound {
+            generation,
+            join: Some(DurationAnswer::within(join_ms, join_ms - 2, join_ms + 2)),
+            stop: None,
+            start: None,
+        };
+        seen.polled.rounds = vec![polled(2), polled(3)];
+        let seen = told(&seen).unwrap();
+        assert_fits(&seen);
+        let seen = parked(&seen);
+        let ids = |all: &[(SpanId, i64, Option<i64>)]| all.iter().map(|of| of.0).collect::<Vec<_>>();
+        assert_eq!(ids(&seen), ids(&before), "{join_ms}");
+        for (_, lasted_ms, most_ms) in &seen[..2] {
+            assert_eq!(*lasted_ms, expected.0, "{join_ms}");
+            assert!(expected.1.is_none_or(|most| *most_ms == Some(most)));
+        }
+    }
+    // And one that records do not leave room for is none, whatever polls say.
+    let mut tight = plain;
+    tight.rounds[1].began = Some(tight.rounds[0].recorded);
+    tight.polled.rounds = vec![PolledRound {
+        generation: 2,
+        join: Some(DurationAnswer::within(100, 50, 150)),
+        stop: None,
+        start: None,
+    }];
+    assert_eq!(parked(&told(&tight).unwrap()).len(), 2);
 }
 
 #[test]
