@@ -279,7 +279,7 @@ impl group::Surroundings for Watcher {
         }
         let traces = self.exporter.as_mut().map(|exporter| {
             exporter.saw(&answers);
-            exporter.stats()
+            (exporter.stats(), exporter.handed())
         });
         self.words.answers(&self.group, &answers);
         self.reader.heed(&answers);
@@ -314,7 +314,11 @@ impl group::Surroundings for Watcher {
                 .hitches
                 .retain(|hitch| hitch.group != self.group);
             published.agent.hitches.extend(hitches);
-            published.agent.traces = traces.or(published.agent.traces);
+            if let Some((stats, handed)) = traces {
+                let group = Arc::clone(&self.group);
+                published.agent.traces = Some(stats);
+                published.agent.traced.insert(group, handed);
+            }
             published.agent.unkept.remove(&self.group);
             if let Some(trouble) = unkept {
                 published

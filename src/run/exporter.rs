@@ -1,9 +1,11 @@
 //! Hands the trace of each rebalance that is over to the sender, where it is this agent's turn.
 
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use evenkeel_core::answers::{Answers, EpisodeAnswer, Mode};
 use evenkeel_core::engine::{Change, Engine};
+use evenkeel_core::limits::EPISODES_SHOWN_MAX;
 
 use crate::config::TraceCopies;
 use crate::show::traces::sender::Queue;
@@ -18,6 +20,10 @@ pub(super) struct Exporter {
     /// The worker beside the agent, as it was last known: it may be gone from the group by the
     /// time at which a rebalance that it led is over.
     own: Option<Arc<str>>,
+    /// Episodes that were handed over, in this order, as many as are remembered.
+    handed: VecDeque<Arc<str>>,
+    /// The same, as it is published.
+    published: Arc<BTreeSet<Arc<str>>>,
     /// Whether it was said that no worker is beside the agent.
     told: bool,
 }
@@ -30,6 +36,8 @@ impl Exporter {
             queue,
             copies,
             own: None,
+            handed: VecDeque::new(),
+            published: Arc::default(),
             told: false,
         }
     }
@@ -46,10 +54,19 @@ impl Exporter {
         for change in changes {
             if let Change::Closed(episode) = change
                 && let Some(trace) = self.due(engine, episode)
+                && self.queue.offer(trace)
             {
-                self.queue.offer(trace);
+                self.remember(&episode.id);
             }
         }
+    }
+
+    fn remember(&mut self, episode: &Arc<str>) {
+        self.handed.push_back(Arc::clone(episode));
+        if self.handed.len() > EPISODES_SHOWN_MAX {
+            self.handed.pop_front();
+        }
+        self.published = Arc::new(self.handed.iter().cloned().collect());
     }
 
     /// The trace of an episode that closed just now, where it is to be sent from here.
@@ -83,6 +100,11 @@ impl Exporter {
             hint,
             "trace not sent: none of the group's workers is beside this agent"
         );
+    }
+
+    /// Episodes whose trace was handed to the sender.
+    pub(super) fn handed(&self) -> Arc<BTreeSet<Arc<str>>> {
+        Arc::clone(&self.published)
     }
 
     pub(super) fn stats(&self) -> TraceStats {

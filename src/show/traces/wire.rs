@@ -9,6 +9,7 @@ mod call;
 mod grpc;
 mod http;
 mod reach;
+mod retry_info;
 
 use std::fmt;
 use std::io::Write;
@@ -114,7 +115,10 @@ impl Client {
     ///
     /// # Errors
     /// They were not taken.
-    pub async fn send(&self, traces: &[Trace]) -> Result<Taken, SendError> {
+    pub async fn send<'a>(
+        &self,
+        traces: impl IntoIterator<Item = &'a Trace>,
+    ) -> Result<Taken, SendError> {
         let message = form::request(traces, &self.config.resource).encode_to_vec();
         let sent = self.exchange(message);
         match tokio::time::timeout(self.timeout, sent).await {

@@ -70,8 +70,8 @@ impl<'a> Of<'a> {
 
     fn round(&self, inner: &[Draft]) -> Draft {
         let round = self.round;
-        let start_ms = inner.iter().map(|draft| draft.span.start_ms).min();
-        let end_ms = inner.iter().map(|draft| draft.span.end_ms).max();
+        let start_ms = inner.iter().map(|draft| draft.start_ms).min();
+        let end_ms = inner.iter().map(|draft| draft.end_ms).max();
         let recorded = round.recorded.0;
         let times = (
             start_ms.unwrap_or(recorded).min(recorded),
