@@ -42,11 +42,13 @@ impl Exporter {
         }
     }
 
-    /// What may be shown changed.
-    pub(super) fn saw(&mut self, answers: &Answers) {
+    /// What may be shown changed: what became of spans until now, and the episodes whose trace
+    /// was handed to the sender.
+    pub(super) fn saw(&mut self, answers: &Answers) -> (TraceStats, Arc<BTreeSet<Arc<str>>>) {
         if let Some(own) = &answers.own {
             self.own = Some(Arc::clone(&own.worker));
         }
+        (self.queue.stats(), Arc::clone(&self.published))
     }
 
     /// An input was taken: what closed with it is sent, once and whole.
@@ -100,15 +102,6 @@ impl Exporter {
             hint,
             "trace not sent: none of the group's workers is beside this agent"
         );
-    }
-
-    /// Episodes whose trace was handed to the sender.
-    pub(super) fn handed(&self) -> Arc<BTreeSet<Arc<str>>> {
-        Arc::clone(&self.published)
-    }
-
-    pub(super) fn stats(&self) -> TraceStats {
-        self.queue.stats()
     }
 }
 

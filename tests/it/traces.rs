@@ -1,5 +1,6 @@
 //! Traces of recorded scenarios: what holds for each of them, and what two of them look like.
 
+mod bytes;
 mod draw;
 mod secrets;
 mod sent;
@@ -223,12 +224,15 @@ fn polls_and_arrivals_change_no_span_and_no_id() {
             let otherwise = derived(&otherwise);
             assert_eq!(seen.len(), otherwise.len(), "{of}");
             for (seen, otherwise) in seen.iter().zip(otherwise) {
-                // A capture may end before a poll would have told that nothing is unread.
+                // A capture may end before a poll would have told that nothing is unread. How soon
+                // that is proven is another matter: what was settled by then may differ.
                 let without = |episode: &EpisodeAnswer| EpisodeAnswer {
                     polled: PolledBounds::default(),
                     ..episode.clone()
                 };
-                assert_eq!(without(&seen.episode), without(&otherwise.episode), "{of}");
+                if how == "without polls" {
+                    assert_eq!(without(&seen.episode), without(&otherwise.episode), "{of}");
+                }
                 let (Some(seen), Some(otherwise)) = (&seen.trace, otherwise.trace) else {
                     continue;
                 };

@@ -128,7 +128,8 @@ fn what_was_handed_over_is_remembered_and_nothing_else() {
             let changes = engine.apply(input);
             exporter.took(&engine, &changes);
         }
-        (exporter.handed(), exporter.stats().waiting)
+        let (stats, handed) = exporter.saw(&engine.answers());
+        (handed, stats.waiting)
     };
     let all = sent(&inputs, None, TraceCopies::All);
     let spans: usize = all.iter().map(|trace| trace.spans.len()).sum();
@@ -154,6 +155,7 @@ fn what_was_handed_over_is_remembered_and_nothing_else() {
         let changes = engine.apply(input);
         exporter.took(&engine, &changes);
     }
-    assert!(exporter.handed().is_empty());
-    assert_eq!(exporter.stats().dropped, u64::try_from(spans).unwrap());
+    let (stats, handed) = exporter.saw(&engine.answers());
+    assert!(handed.is_empty());
+    assert_eq!(stats.dropped, u64::try_from(spans).unwrap());
 }

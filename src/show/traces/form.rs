@@ -28,6 +28,3 @@ pub(super) fn request<'a>(
         resource_spans: group_spans_by_resource_and_scope(spans.collect(), &resource),
     }
 }
-
-#[cfg(test)]
-mod tests;
