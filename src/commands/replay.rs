@@ -18,7 +18,7 @@ use crate::commands::{start, wiring};
 use crate::config::{Mistakes, traces_for_url};
 use crate::read::capture::{CaptureError, CaptureReader, Header, Skipped};
 use crate::show::traces::wire::{Client, SendError};
-use crate::show::traces::{Named, Scene, Trace, sender, trace};
+use crate::show::traces::{Named, Trace, sender, trace_of_closed};
 
 /// Why a replay failed.
 #[derive(Debug, Error)]
@@ -163,7 +163,7 @@ impl Sending {
             return;
         };
         let answers = engine.answers();
-        match trace(episode, &Scene::of(&answers)) {
+        match trace_of_closed(&answers, episode) {
             Some(trace) => self.traces.push(trace),
             None => {
                 self.without_trace += 1;

@@ -9,7 +9,7 @@ use evenkeel_core::limits::EPISODES_SHOWN_MAX;
 
 use crate::config::TraceCopies;
 use crate::show::traces::sender::Queue;
-use crate::show::traces::{Scene, Trace, share, trace};
+use crate::show::traces::{Trace, share, trace_of_closed};
 use crate::show::view::TraceStats;
 
 /// Hands traces of one group over.
@@ -87,7 +87,7 @@ impl Exporter {
         let answers = engine.answers();
         // Where records are left out, another sidecar knows more of the same rebalance.
         let knows_all = matches!(answers.mode, Mode::Full | Mode::NoPolls);
-        knows_all.then(|| trace(episode, &Scene::of(&answers)))?
+        knows_all.then(|| trace_of_closed(&answers, episode))?
     }
 
     fn say_alone(&mut self, engine: &Engine) {

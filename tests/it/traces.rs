@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use evenkeel::read::capture::CaptureReader;
 use evenkeel::show::traces::tree::{EVENTS_MAX, KeyValue, SPANS_MAX, SpanData, Value};
-use evenkeel::show::traces::{Scene, Trace, of_episode, trace};
+use evenkeel::show::traces::{Trace, of_episode, trace_of_closed};
 use evenkeel_core::answers::{EpisodeAnswer, EpisodeOutcome, PolledBounds};
 use evenkeel_core::engine::{Change, Engine, State};
 use evenkeel_core::facts::input::{Input, InputKind};
@@ -49,7 +49,7 @@ fn take(engine: &mut Engine, input: &Input) -> Vec<Closed> {
     });
     let closed: Vec<Arc<EpisodeAnswer>> = closed.collect();
     let answers = (!closed.is_empty()).then(|| engine.answers());
-    let trace = |episode: &EpisodeAnswer| trace(episode, &Scene::of(answers.as_ref().unwrap()));
+    let trace = |episode: &EpisodeAnswer| trace_of_closed(answers.as_ref().unwrap(), episode);
     let closed = closed.into_iter();
     closed
         .map(|episode| Closed {

@@ -95,6 +95,17 @@ pub fn trace(episode: &EpisodeAnswer, scene: &Scene<'_>) -> Option<Trace> {
     Some(Trace { id, spans })
 }
 
+/// The trace of an episode that closed with the newest input. What proved that it is over may have
+/// settled its last round and ended its lost work, too: the answers know of that, what was
+/// said when it closed does not.
+#[must_use]
+pub fn trace_of_closed(answers: &Answers, closed: &EpisodeAnswer) -> Option<Trace> {
+    let kept = answers.episodes.as_ref().map_or(&[][..], |all| &all.closed);
+    let newest = kept.iter().rfind(|kept| kept.id == closed.id);
+    let newest = newest.map_or(closed, |newest| &**newest);
+    trace(newest, &Scene::of(answers))
+}
+
 // === impl Scene ===
 
 impl<'a> Scene<'a> {
