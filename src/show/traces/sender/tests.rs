@@ -1,8 +1,9 @@
 //! The sender against receivers that answer, refuse, are silent, are dead, and come back.
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
-use super::{Pace, Queue, Sender, channel_of, send_all};
+use super::{AGE_MAX, Pace, Queue, Sender, WAITING_MAX, channel_of, send_all};
 use crate::config::TraceProtocol;
 use crate::show::traces::tree::{SPANS_MAX, Trace};
 use crate::show::traces::wire::SendError;
@@ -271,4 +272,14 @@ async fn sending_by_hand_says_what_came_of_it() {
         matches!(&refused, SendError::Refused(why) if why.contains("403")),
         "{refused}"
     );
+}
+
+#[test]
+fn the_documentation_has_the_bounds() {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/traces.md");
+    let docs = std::fs::read_to_string(docs).unwrap();
+    assert_eq!(WAITING_MAX, 4_096);
+    assert!(docs.contains("up to 4,096 spans wait"));
+    assert_eq!(AGE_MAX, Duration::from_secs(60 * 60));
+    assert!(docs.contains("an hour after its rebalance was over is dropped"));
 }
