@@ -123,9 +123,12 @@ impl State {
             .settle(|since| progress.passed(since), story.switches);
         self.count_costs(&costs);
         if judged && self.story.steps.is_empty() {
-            // What its statuses prove is asked with the clocks that are known now.
+            // What its statuses prove is asked with the clocks that are known now, and before
+            // its episode may be over.
             if let Some(newest) = &self.group.newest {
-                self.due.generation(newest.generation);
+                let mut due = Due::default();
+                due.generation(newest.generation);
+                self.settle_rounds(&due);
             }
         }
         if self.story.steps.is_empty() {
