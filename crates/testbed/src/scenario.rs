@@ -26,6 +26,7 @@ mod mistuned;
 mod namespaces;
 mod opening;
 mod outage;
+mod paged;
 mod replay;
 mod rights;
 mod run;
@@ -324,7 +325,12 @@ const SCENARIOS: &[Scenario] = &[
 
 /// All scenarios, as they are recorded.
 pub fn all() -> impl Iterator<Item = &'static Scenario> {
-    let more = [costs::SCENARIOS, mistuned::SCENARIOS, traced::SCENARIOS];
+    let more = [
+        costs::SCENARIOS,
+        mistuned::SCENARIOS,
+        traced::SCENARIOS,
+        paged::SCENARIOS,
+    ];
     SCENARIOS.iter().chain(more.into_iter().flatten())
 }
 
