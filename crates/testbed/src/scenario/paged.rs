@@ -35,9 +35,10 @@ const WORKERS: [&str; 3] = ["worker-1", "worker-2", "worker-3"];
 /// `scheduled.rebalance.max.delay.ms`: time to change a connector while work waits for it.
 const DELAY_MS: u32 = 15_000;
 
-/// What times of the rules are multiplied by. Rounds take as long here as anywhere, so that
-/// rules are not as much shorter as the delay is.
-const TIME_SCALE: &str = "0.2";
+/// Rounds take as long here as anywhere, so that rules are not as much shorter as the delay
+/// is. And an hour is twelve minutes then, of which three incidents take a good part: how much
+/// of a month's budget they burn is not the question here.
+const RULES: [&str; 4] = ["--time-scale", "0.2", "--set", "availability_target=0.99"];
 
 const WATCHES_MAX: Duration = Duration::from_secs(30);
 
@@ -84,7 +85,7 @@ fn paged(stage: &mut Stage) -> anyhow::Result<()> {
     let targets = sidecars(stage)?;
     let topic = TopicSpec::compacted(STRANGE, 1);
     stage.cluster.topics(&TopicVerb::Create(topic))?;
-    let watch = Watch::start(stage, targets, TIME_SCALE)?;
+    let watch = Watch::start(stage, targets, &RULES)?;
     let mut scene = Scene {
         watch,
         began,
@@ -108,9 +109,10 @@ fn paged(stage: &mut Stage) -> anyhow::Result<()> {
             eprintln!("  {receiver}: {line}");
         }
     }
-    let burnt = "max(sum_over_time(group:evenkeel_unavailable_tasks:ratio[12m:6s])) * 6 / 720";
-    scene.say(&format!("burnt: {:?}", scene.watch.value(burnt)?));
-    scene.say(&format!("ever: {:?}", scene.watch.ever()?));
+    scene.say(&format!(
+        "alerts at any time: {}",
+        scene.watch.ever()?.join(", ")
+    ));
     scene.watch.stop()?;
     stage.count(scene.comparison)
 }

@@ -135,8 +135,10 @@ pub(super) fn looping(stage: &mut Stage, scene: &mut Scene) -> anyhow::Result<()
     ];
     says(scene, (&told, "critical"), &said)?;
     stage.cluster.stop(&stranger)?;
-    let step = "the stranger is stopped";
+    // Work as before proves nothing of the round that ended the loop; a change does.
     let generations = before.generations.len();
+    put(stage, ("beta", 3), &[("round", "3")])?;
+    let step = "the stranger is stopped, and a connector changed";
     stage.await_truth(step, NOTHING, |truth| {
         truth.generations.len() > generations && all_owned(truth, count, 0)
     })?;

@@ -34,16 +34,17 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    /// Starts it for these sidecars, with times of the rules multiplied by `time_scale`.
+    /// Starts it for these sidecars, with rules as these arguments want them.
     pub(super) fn start(
         stage: &Stage,
         targets: Vec<Target>,
-        time_scale: &str,
+        settings: &[&str],
     ) -> anyhow::Result<Watch> {
         let rules = stage.cluster.folder().join("rules.yaml");
         let printed = Command::new(stage.program())
             .env_clear()
-            .args(["rules", "--time-scale", time_scale])
+            .arg("rules")
+            .args(settings)
             .output()
             .context("evenkeel rules")?;
         let said = String::from_utf8_lossy(&printed.stderr);
@@ -116,13 +117,6 @@ impl Watch {
             format!("{} {}", name.unwrap_or_default(), alert["state"])
         });
         Ok(alerts.collect())
-    }
-
-    /// The value of an expression that has one.
-    pub(super) fn value(&self, expression: &str) -> anyhow::Result<Option<f64>> {
-        let found = self.prometheus.query(expression)?;
-        let text = found.first().and_then(|one| one["value"][1].as_str());
-        text.map(|text| Ok(text.parse()?)).transpose()
     }
 
     /// Names and severities of all alerts that ever fired.
