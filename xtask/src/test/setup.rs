@@ -41,8 +41,8 @@ const PROGRAMS: &[Program] = &[
     needed("perl", "perl"),
     needed("git", "git"),
     useful("c++", "g++"),
+    useful("amtool", "prometheus-alertmanager"),
     useful("promtool", "prometheus"),
-    useful("prometheus-alertmanager", "prometheus-alertmanager"),
     useful("python3", "python3-venv"),
     useful("go", "golang-go"),
 ];

@@ -6,16 +6,17 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use anyhow::{Context, ensure};
+use anyhow::{bail, ensure};
 
-use super::{DELAY_MS, STRANGE, Scene};
+use super::{DELAY_MS, STRANGE, Scene, beside};
 use crate::alertmanager::Notified;
 use crate::proxy::Fault;
-use crate::scenario::membership::last;
+use crate::scenario::membership::{last, leader};
 use crate::scenario::opening::{NOTHING, all_owned, followers, members, owned_by, put, until};
 use crate::scenario::stage::Stage;
+use crate::scenario::unrest::steps;
 use crate::security::Listener;
-use crate::truth::{TruthLog, Work};
+use crate::truth::{Step, TruthLog, Work};
 
 const BROKER: &str = "broker-1";
 
@@ -37,6 +38,7 @@ pub(super) fn file_of_stops(stage: &Stage) -> String {
 pub(super) fn zombie(stage: &mut Stage, scene: &mut Scene) -> anyhow::Result<()> {
     let truth = stage.calm()?;
     let frozen = with_task(&truth, "alpha")?;
+    let owns = owned_by(&truth, &frozen)?;
     let before = last(&truth)?.generation;
     stage.cluster.freeze(&frozen)?;
     let step = "a follower is frozen, and its work is handed out";
@@ -51,7 +53,9 @@ pub(super) fn zombie(stage: &mut Stage, scene: &mut Scene) -> anyhow::Result<()>
     let told = told?;
     scene.say("chat is told that work runs twice");
     let worker = stage.cluster.worker(&frozen)?.worker_id();
-    says(scene, (&told, "warning"), &["run twice", "alpha", &worker])?;
+    let count = owns.connectors.len() + owns.tasks.len();
+    let count = format!("{count} connectors and tasks of connect run twice");
+    says(scene, (&told, "warning"), &[&count, "alpha", &worker])?;
     let step = "the zombie has stopped what others run";
     stage.await_truth(step, NOTHING, |truth| all_owned(truth, 3, before))?;
     scene.watch.over("chat", "EvenkeelDuplicateWork")?;
@@ -63,18 +67,19 @@ pub(super) fn zombie(stage: &mut Stage, scene: &mut Scene) -> anyhow::Result<()>
 /// not end: the round that would hand the work out waits for it. One page, until it is over.
 pub(super) fn lost(stage: &mut Stage, scene: &mut Scene) -> anyhow::Result<()> {
     let truth = stage.calm()?;
-    let blocked = with_task(&truth, "beta")?;
-    let mut others = followers(&truth)?.into_iter();
-    let killed = others.find(|name| *name != blocked);
-    let killed = killed.context("no second follower")?;
-    let slow = tasks_of(&owned_by(&truth, &blocked)?, "beta");
-    let slow = slow.first().context("no task of beta")?.clone();
+    let Roles {
+        killed,
+        slow,
+        connector,
+    } = roles(&truth)?;
     let stuck = file_of_stops(stage);
     let stop = [("stop.file", stuck.as_str()), ("stop.tasks", slow.as_str())];
-    let before = last(&truth)?.generation;
-    put(stage, ("beta", 3), &stop)?;
-    let truth = stage.await_truth("beta may hang in its stop", NOTHING, |truth| {
-        all_owned(truth, 3, before)
+    put(stage, (&connector, 3), &stop)?;
+    let task = format!("{connector}-{slow}");
+    let starts = steps(&truth, &task, Step::Started);
+    let step = format!("{task} may hang in its stop");
+    let truth = stage.await_truth(&step, NOTHING, |truth| {
+        steps(truth, &task, Step::Started) > starts && all_owned(truth, 3, 0)
     })?;
 
     let owns = owned_by(&truth, &killed)?;
@@ -85,7 +90,8 @@ pub(super) fn lost(stage: &mut Stage, scene: &mut Scene) -> anyhow::Result<()> {
     })?;
     scene.say("a follower is killed, and its work waits");
     fs::write(&stuck, "")?;
-    put(stage, ("beta", 3), &[&stop[..], &[("round", "2")]].concat())?;
+    let again = [&stop[..], &[("round", "2")]].concat();
+    put(stage, (&connector, 3), &again)?;
     let told = scene.watch.told("pager", "EvenkeelWorkLost");
     fs::remove_file(&stuck)?;
     let told = told?;
@@ -134,6 +140,15 @@ pub(super) fn looping(stage: &mut Stage, scene: &mut Scene) -> anyhow::Result<()
         "config_mismatch",
     ];
     says(scene, (&told, "critical"), &said)?;
+    // The runbook of that alert sends people here.
+    for finding in stage
+        .agent(&beside(&leader(&before)?))?
+        .metrics()?
+        .lines()
+        .filter(|l| l.starts_with("evenkeel_finding_info"))
+    {
+        scene.say(finding);
+    }
     stage.cluster.stop(&stranger)?;
     // Work as before proves nothing of the round that ended the loop; a change does.
     let generations = before.generations.len();
@@ -198,7 +213,36 @@ fn with_task(truth: &TruthLog, connector: &str) -> anyhow::Result<String> {
             return Ok(name);
         }
     }
-    anyhow::bail!("no follower owns a task of {connector}")
+    bail!("no follower owns a task of {connector}")
+}
+
+/// Who is killed, and which task keeps another follower from the next round.
+struct Roles {
+    killed: String,
+    slow: String,
+    connector: String,
+}
+
+/// Tasks are made anew by whoever has their connector: that one must live on.
+fn roles(truth: &TruthLog) -> anyhow::Result<Roles> {
+    let followers = followers(truth)?;
+    for killed in &followers {
+        let gone = owned_by(truth, killed)?.connectors;
+        let lives = |name: &&str| !gone.contains(*name);
+        for connector in ["alpha", "beta"].into_iter().filter(lives) {
+            for blocked in followers.iter().filter(|name| *name != killed) {
+                let tasks = tasks_of(&owned_by(truth, blocked)?, connector);
+                if let Some(slow) = tasks.into_iter().next() {
+                    return Ok(Roles {
+                        killed: killed.clone(),
+                        slow,
+                        connector: connector.to_owned(),
+                    });
+                }
+            }
+        }
+    }
+    bail!("no two followers of which one can be killed and one blocked")
 }
 
 /// The indexes of the tasks of a connector.
