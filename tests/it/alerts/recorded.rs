@@ -174,7 +174,7 @@ pub(super) const RAISED: &[Raised] = &[
 pub(super) const UNRECORDED: &[(&str, &str)] = &[
     (
         "EvenkeelRebalanceLoop",
-        "no recording has one; `live::live_paged` makes a real leader answer with errors, and the tests of patterns have such loops as data",
+        "no scenario makes a leader answer with errors for minutes; the tests of patterns have such loops as data",
     ),
     (
         "EvenkeelRebalanceNotConverging",

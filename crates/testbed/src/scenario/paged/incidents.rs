@@ -6,12 +6,13 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use anyhow::{bail, ensure};
+use anyhow::{Context, bail, ensure};
+use serde_json::Value;
 
-use super::{DELAY_MS, STRANGE, Scene, beside};
+use super::{DELAY_MS, STRANGE, Scene};
 use crate::alertmanager::Notified;
 use crate::proxy::Fault;
-use crate::scenario::membership::{last, leader};
+use crate::scenario::membership::last;
 use crate::scenario::opening::{NOTHING, all_owned, followers, members, owned_by, put, until};
 use crate::scenario::stage::Stage;
 use crate::scenario::unrest::steps;
@@ -140,15 +141,7 @@ pub(super) fn looping(stage: &mut Stage, scene: &mut Scene) -> anyhow::Result<()
         "config_mismatch",
     ];
     says(scene, (&told, "critical"), &said)?;
-    // The runbook of that alert sends people here.
-    for finding in stage
-        .agent(&beside(&leader(&before)?))?
-        .metrics()?
-        .lines()
-        .filter(|l| l.starts_with("evenkeel_finding_info"))
-    {
-        scene.say(finding);
-    }
+    furthest_is(stage, scene, &stranger)?;
     stage.cluster.stop(&stranger)?;
     // Work as before proves nothing of the round that ended the loop; a change does.
     let generations = before.generations.len();
@@ -167,6 +160,20 @@ pub(super) fn looping(stage: &mut Stage, scene: &mut Scene) -> anyhow::Result<()
         "resolved: EvenkeelRebalanceLoop resolved",
     ];
     scene.paged("a loop", &paged)
+}
+
+/// Where the runbook of the loop looks: the member that has read most of a config topic is the
+/// one with another topic.
+fn furthest_is(stage: &Stage, scene: &mut Scene, stranger: &str) -> anyhow::Result<()> {
+    let state = stage.agent("first")?.state()?;
+    let members = state.pointer("/group/members").and_then(Value::as_array);
+    let members = members.context("no members")?.iter();
+    let furthest = members.max_by_key(|member| member["config_offset"].as_i64());
+    let told = furthest.and_then(|member| member["worker"].as_str());
+    let id = stage.cluster.worker(stranger)?.worker_id();
+    let what = "who has read most";
+    scene.comparison.equal(what, &Some(id.as_str()), &told);
+    Ok(())
 }
 
 /// Whether a message says what it must: these words, whom it is about, what can be trusted,
