@@ -107,7 +107,7 @@ const STEPS: &[Step] = &[
     },
     Step {
         name: "rules",
-        about: "alerts and their tests, by promtool",
+        about: "alerts, their tests and their routes, by promtool and amtool",
         run: rules::run,
         needed: false,
     },
