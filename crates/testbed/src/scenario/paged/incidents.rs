@@ -106,7 +106,9 @@ pub(super) fn lost(stage: &mut Stage, scene: &mut Scene) -> anyhow::Result<()> {
         .collect();
     let connectors: Vec<&str> = connectors.into_iter().collect();
     let connectors = format!("Connectors with such tasks: {}.", connectors.join(", "));
-    let said = [count.as_str(), "ended more than 12s ago", &connectors];
+    let worker = stage.cluster.worker(&killed)?.worker_id();
+    let newest = format!("Newest rebalance: worker_lost; subject: {worker}.");
+    let said = [&count, "ended more than 12s ago", &connectors, &newest];
     says(scene, (&told, "critical"), &said)?;
     stage.await_truth("the lost work is handed out", NOTHING, |truth| {
         all_owned(truth, 2, before)
@@ -142,6 +144,10 @@ pub(super) fn looping(stage: &mut Stage, scene: &mut Scene) -> anyhow::Result<()
     ];
     says(scene, (&told, "critical"), &said)?;
     furthest_is(stage, scene, &stranger)?;
+    let within = stage.cluster.truth(stage.group_id())?;
+    let what = "tasks that were stopped in the loop";
+    let [before_it, in_it] = [&before, &within].map(stops);
+    scene.comparison.equal(what, &before_it, &in_it);
     stage.cluster.stop(&stranger)?;
     // Work as before proves nothing of the round that ended the loop; a change does.
     let generations = before.generations.len();
@@ -211,6 +217,13 @@ fn says(
         .comparison
         .equal("its runbook is there", &true, &is_there);
     Ok(())
+}
+
+/// How often tasks were asked to stop so far.
+fn stops(truth: &TruthLog) -> usize {
+    let tasks = |connector: &str| [0, 1, 2].map(|index| format!("{connector}-{index}"));
+    let all = ["alpha", "beta"].into_iter().flat_map(tasks);
+    all.map(|task| steps(truth, &task, Step::StopAsked)).sum()
 }
 
 /// A follower that owns a task of the connector.
