@@ -107,3 +107,18 @@ fn live_traced() {
     }
     run("traced");
 }
+
+/// What a person is told: nothing of a rolling restart, a warning of a zombie, one page of lost
+/// work and one of a loop, and when each is over.
+#[test]
+fn live_paged() {
+    let obstacles = [
+        evenkeel_testbed::Prometheus::obstacle(),
+        evenkeel_testbed::Alertmanager::obstacle(),
+    ];
+    if let Some(obstacle) = obstacles.into_iter().flatten().next() {
+        println!("paged skipped: {obstacle}");
+        return;
+    }
+    run("paged");
+}

@@ -7,6 +7,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 mod admin;
+mod alertmanager;
 mod archive;
 mod broker;
 mod cache;
@@ -44,6 +45,7 @@ mod worker;
 
 pub use self::prometheus::{Prometheus, PrometheusSpec, Target};
 pub use admin::{TopicSpec, TopicVerb};
+pub use alertmanager::{Alertmanager, Notification, Notified, Webhook};
 pub use broker::Broker;
 pub use cache::port_locks;
 pub use clock::now_ms;

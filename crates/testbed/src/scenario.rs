@@ -26,6 +26,7 @@ mod mistuned;
 mod namespaces;
 mod opening;
 mod outage;
+mod paged;
 mod replay;
 mod rights;
 mod run;
@@ -285,30 +286,6 @@ const SCENARIOS: &[Scenario] = &[
         opening::three,
     ),
     Scenario::recorded(
-        "coordinator_away_all",
-        "all workers lose the coordinator, drop their work and come back with their ids",
-        coordinator::away_all,
-        coordinator::behind_proxy,
-    ),
-    Scenario::recorded(
-        "coordinator_away_follower",
-        "all workers lose the coordinator, and a follower is killed meanwhile",
-        coordinator::away_follower,
-        coordinator::behind_proxy,
-    ),
-    Scenario::recorded(
-        "coordinator_away_leader",
-        "all workers lose the coordinator, and the leader is killed meanwhile",
-        coordinator::away_leader,
-        coordinator::behind_proxy,
-    ),
-    Scenario::recorded(
-        "coordinator_moved",
-        "the group's coordinator moves when its broker stops, and when it dies",
-        coordinator::moved,
-        coordinator::pair,
-    ),
-    Scenario::recorded(
         "group_expired",
         "all workers stop, later all die; the group is deleted and created anew each time",
         expiry::group_expired,
@@ -324,7 +301,13 @@ const SCENARIOS: &[Scenario] = &[
 
 /// All scenarios, as they are recorded.
 pub fn all() -> impl Iterator<Item = &'static Scenario> {
-    let more = [costs::SCENARIOS, mistuned::SCENARIOS, traced::SCENARIOS];
+    let more = [
+        coordinator::SCENARIOS,
+        costs::SCENARIOS,
+        mistuned::SCENARIOS,
+        traced::SCENARIOS,
+        paged::SCENARIOS,
+    ];
     SCENARIOS.iter().chain(more.into_iter().flatten())
 }
 

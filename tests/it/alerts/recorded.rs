@@ -182,7 +182,7 @@ pub(super) const UNRECORDED: &[(&str, &str)] = &[
     (
         "EvenkeelRebalanceLoop",
         "five rounds in a row that come to nothing: no recording has more than one that is aborted, and none of \
-         CONFIG_MISMATCH, since no scenario makes a leader stand still; the tests of patterns have such loops as data",
+         CONFIG_MISMATCH, which `live::live_paged` makes; the tests of patterns have such loops as data",
     ),
     (
         "EvenkeelRebalanceNotConverging",

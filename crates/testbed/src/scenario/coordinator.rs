@@ -6,6 +6,7 @@ use std::time::Duration;
 use anyhow::{Context, ensure};
 use serde_json::json;
 
+use super::Scenario;
 use super::membership::{last, leader};
 use super::opening::{ITEMS, NOTHING, follower, members, owned_by, three, two_connectors, until};
 use super::stage::Stage;
@@ -16,6 +17,34 @@ use crate::spec::{BrokerSpec, ClusterSpec};
 use crate::truth::{Cause, DepartureHow, ExpectedEpisode, TruthLog, What, Work};
 use crate::wait::wait_until;
 
+/// In the order in which they are recorded.
+pub(super) const SCENARIOS: &[Scenario] = &[
+    Scenario::recorded(
+        "coordinator_away_all",
+        "all workers lose the coordinator, drop their work and come back with their ids",
+        away_all,
+        behind_proxy,
+    ),
+    Scenario::recorded(
+        "coordinator_away_follower",
+        "all workers lose the coordinator, and a follower is killed meanwhile",
+        away_follower,
+        behind_proxy,
+    ),
+    Scenario::recorded(
+        "coordinator_away_leader",
+        "all workers lose the coordinator, and the leader is killed meanwhile",
+        away_leader,
+        behind_proxy,
+    ),
+    Scenario::recorded(
+        "coordinator_moved",
+        "the group's coordinator moves when its broker stops, and when it dies",
+        moved,
+        pair,
+    ),
+];
+
 const BROKER: &str = "broker-1";
 
 /// Shorter than `heartbeat.interval.ms` (3 s): workers look for the coordinator that long
@@ -25,21 +54,21 @@ const BACK_MAX: Duration = Duration::from_secs(60);
 const MOVED_MAX: Duration = Duration::from_secs(60);
 
 /// Three workers that reach their broker through a proxy.
-pub(super) fn behind_proxy() -> anyhow::Result<ClusterSpec> {
+fn behind_proxy() -> anyhow::Result<ClusterSpec> {
     let mut spec = three()?;
     spec.brokers.proxied = true;
     Ok(spec)
 }
 
 /// Three workers and two brokers of which either may go.
-pub(super) fn pair() -> anyhow::Result<ClusterSpec> {
+fn pair() -> anyhow::Result<ClusterSpec> {
     let mut spec = three()?;
     spec.brokers = BrokerSpec::pair();
     Ok(spec)
 }
 
 /// The coordinator is away for less than a heartbeat interval, for more, and restarted.
-pub(super) fn away_all(stage: &mut Stage) -> anyhow::Result<()> {
+fn away_all(stage: &mut Stage) -> anyhow::Result<()> {
     behind(stage)?;
     stage.begin("the coordinator is away for a moment")?;
     stage.cluster.cut(BROKER)?;
@@ -87,7 +116,7 @@ fn dropped_and_back(stage: &mut Stage, before: &TruthLog) -> anyhow::Result<()> 
 
 /// A follower dies while the coordinator is away: the leader knows what everybody had, sees
 /// that one member is gone, and lets all work wait for it.
-pub(super) fn away_follower(stage: &mut Stage) -> anyhow::Result<()> {
+fn away_follower(stage: &mut Stage) -> anyhow::Result<()> {
     let before = behind(stage)?;
     let lost = ExpectedEpisode::of(Cause::CoordinatorLost, None);
     let lost = lost.with(&[Cause::WorkerLost, Cause::DelayExpired]);
@@ -95,7 +124,7 @@ pub(super) fn away_follower(stage: &mut Stage) -> anyhow::Result<()> {
 }
 
 /// The leader dies while the coordinator is away: the next one knows nothing of before.
-pub(super) fn away_leader(stage: &mut Stage) -> anyhow::Result<()> {
+fn away_leader(stage: &mut Stage) -> anyhow::Result<()> {
     let before = behind(stage)?;
     let lost = ExpectedEpisode::of(Cause::CoordinatorLost, None);
     let lost = lost.with(&[Cause::WorkerLost]);
@@ -174,7 +203,7 @@ fn current(stage: &Stage) -> anyhow::Result<()> {
 /// has taken over is killed: of that the workers of some releases notice nothing, others drop
 /// their work. Then a connector is created while the coordinator moves, and a worker dies with
 /// its broker.
-pub(super) fn moved(stage: &mut Stage) -> anyhow::Result<()> {
+fn moved(stage: &mut Stage) -> anyhow::Result<()> {
     two_connectors(stage, &[])?;
     stage.begin("the coordinator's broker is stopped")?;
     let gone = coordinator(stage)?;

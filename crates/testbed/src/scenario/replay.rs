@@ -181,10 +181,12 @@ fn compare_round(
             .members
             .iter()
             .any(|member| member.applied_ms.is_some());
-        let true_outcome = match (truth.member_count, applied) {
-            (0, _) => "emptied",
-            (_, true) => "completed",
-            (_, false) => "aborted",
+        let refused = truth.members.iter().any(|member| member.error > Some(0));
+        let true_outcome = match (truth.member_count, refused, applied) {
+            (0, ..) => "emptied",
+            (_, true, _) => "mismatch",
+            (.., true) => "completed",
+            (.., false) => "aborted",
         };
         // Unknown is an answer: after an outage nobody may be left who can show anything.
         // A recording is chosen so that all is known.
