@@ -13,8 +13,10 @@
 //!    never too short.
 
 mod cluster;
+mod held;
 mod measured;
 mod members;
+mod producers;
 mod records;
 
 use super::State;
@@ -86,6 +88,7 @@ pub(super) fn watched(state: &State, sight: &Sight<'_>) -> Watched {
             }
             worker
         });
+        group.producers = producers::producers(state);
         group.worker_count = Some(worker_count(state));
         let mut hosts: Vec<&str> = newest.members.iter().map(|m| &*m.client_host).collect();
         hosts.sort_unstable();

@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::held::{Held, held};
+use super::records::own_records;
 use super::{REBALANCE, SESSION};
 use crate::answers::DisagreementType;
 use crate::checks::known::Worker;
@@ -31,6 +33,8 @@ pub(super) struct Members<'a> {
     /// which generation: by the worker's address, since who was out comes back as another
     /// member.
     out_after: BTreeMap<&'a str, (i64, i32)>,
+    /// Who was held up by what it started, by the worker's address.
+    held: BTreeMap<&'a str, Held>,
     /// Generations that are remembered.
     generations: u64,
     now: Option<EventTime>,
@@ -51,6 +55,7 @@ impl<'a> Members<'a> {
             since,
             given_up: given_up(state),
             out_after: out_after(state),
+            held: held(state),
             generations: u64::try_from(generations).unwrap_or(u64::MAX),
             now: state.clock.now(),
         }
@@ -66,6 +71,7 @@ impl<'a> Members<'a> {
                 || self.shared.contains(&*member.worker)
                 || self.given_up.contains_key(&*member.id)
                 || self.out_after.contains_key(&*member.worker)
+                || self.held.contains_key(&*member.worker)
         };
         members.sort_by(|left, right| {
             (!is_special(left), &left.worker, &left.id).cmp(&(
@@ -119,8 +125,13 @@ impl<'a> Members<'a> {
             };
             Value::new(*ms, source)
         });
+        let held_up_ms = self.held.get(&*member.worker).map(|held| {
+            let source = Source::Measured { count: held.times };
+            Value::new(held.at_least_ms, source)
+        });
         Worker {
             out_after_ms,
+            held_up_ms,
             given_up: Some(Value::new(given_up, source)),
             told: told.into_iter().collect(),
             advertised,
@@ -178,13 +189,7 @@ fn given_up(state: &State) -> BTreeMap<&str, i64> {
 /// Who was told to give up work, was out of the group after its own rebalance timeout, and came
 /// back with a claim: it had not died, it was still stopping.
 fn out_after(state: &State) -> BTreeMap<&str, (i64, i32)> {
-    let ours = |round: &&Round| round.incarnation == state.group.incarnation;
-    let records: Vec<&GroupSnapshot> = state
-        .rounds
-        .shown()
-        .filter(ours)
-        .filter_map(|round| round.record.as_deref())
-        .collect();
+    let records: Vec<&GroupSnapshot> = own_records(state).collect();
     let mut out = BTreeMap::new();
     for (place, pair) in records.windows(2).enumerate() {
         let [before, now] = pair else {
