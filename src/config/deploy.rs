@@ -17,6 +17,8 @@ use std::path::Path;
 use evenkeel_core::checks::known::Worker;
 use evenkeel_core::checks::source::Value;
 
+pub use properties::PERHAPS_A_PART;
+
 use super::file;
 use super::mistake::Mistake;
 use super::worker::rest;

@@ -25,6 +25,7 @@ fn join(files: &mut Known, watched: &Watched) {
     files.records = live.records.clone();
     files.measured = live.measured.clone();
     files.broker = live.broker.clone();
+    files.producers = live.producers.clone();
     files.worker_count = live.worker_count.clone().or(files.worker_count.take());
     files.hosts = live.hosts.clone().or(files.hosts.take());
     let mut members = live.workers.clone();
@@ -38,6 +39,8 @@ fn join(files: &mut Known, watched: &Watched) {
             let member = members.remove(place);
             worker.told = member.told;
             worker.given_up = member.given_up;
+            worker.out_after_ms = member.out_after_ms;
+            worker.held_up_ms = member.held_up_ms;
             worker.advertised = worker.advertised.take().or(member.advertised);
         }
     }

@@ -126,9 +126,7 @@ impl Configured {
                 }
             }
             ConfigFact::SessionKey => self.session_key = origin.recorded,
-            ConfigFact::TaskDeleted(_)
-            | ConfigFact::NoWork
-            | ConfigFact::Unknown => {}
+            ConfigFact::TaskDeleted(_) | ConfigFact::NoWork | ConfigFact::Unknown => {}
         }
     }
 

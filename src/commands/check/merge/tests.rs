@@ -118,3 +118,19 @@ fn another_group_is_left_as_it_was_read() {
     assert_eq!(with_live(&mut files, &live), none);
     assert_eq!(files, before);
 }
+
+/// What was seen of a worker counts for the file that it runs with.
+#[test]
+fn what_was_seen_of_a_member_counts_for_its_file() {
+    let mut seen = member("a:8083", 10_000);
+    seen.out_after_ms = Some(value(60_000));
+    seen.held_up_ms = Some(value(90_000));
+    let mut live = watched(vec![seen, member("b:8083", 10_000)], None);
+    live.known.producers = Some(Vec::new());
+    let mut files = [group(vec![of_file("w.properties", Some("a:8083"))])];
+    with_live(&mut files, &[live]);
+    let worker = &files[0].workers[0];
+    assert_eq!(worker.out_after_ms, Some(value(60_000)));
+    assert_eq!(worker.held_up_ms, Some(value(90_000)));
+    assert_eq!(files[0].producers, Some(Vec::new()));
+}

@@ -60,9 +60,10 @@ pub(super) fn held(state: &State) -> BTreeMap<&str, Held> {
             let Some(back) = back else {
                 continue;
             };
-            let with_claim = later[back].members.iter().any(|back| {
-                back.worker == member.worker && matches!(back.claim, Claim::Items(_))
-            });
+            let with_claim = later[back]
+                .members
+                .iter()
+                .any(|back| back.worker == member.worker && matches!(back.claim, Claim::Items(_)));
             let Some(last_without) = back.checked_sub(1).map(|last| later[last]) else {
                 continue;
             };

@@ -63,7 +63,10 @@ fn start_spread_ms(state: &State, known: &Known) -> Option<Value<i64>> {
         let after = rounds.get(place.saturating_add(1)..).unwrap_or_default();
         let last = last_of_start(round, first, after);
         let apart_ms = last.map_or(0, |before_last| {
-            before_last.since_ms(joined).max(0).saturating_add(waited_ms)
+            before_last
+                .since_ms(joined)
+                .max(0)
+                .saturating_add(waited_ms)
         });
         Some(apart_ms)
     });

@@ -209,7 +209,12 @@ fn key_age_ms(state: &State, newest: &GroupSnapshot) -> Option<Value<i64>> {
 fn stray_running_ms(state: &State, generations: usize) -> Option<Value<i64>> {
     let until = read_until(state, Topic::Status)?;
     let open = state.story.disagreements.open(&state.configured);
-    let strays = open.filter(|(_, open)| open.kind == DisagreementType::RunningOnDepartedWorker);
+    let strays = open.filter(|(item, open)| {
+        let newest = state.statuses.get(*item);
+        // Where somebody else has written since, it may run twice; the status is right.
+        let says_so = newest.is_some_and(|newest| newest.worker == open.worker);
+        says_so && open.kind == DisagreementType::RunningOnDepartedWorker
+    });
     let since: Vec<EventTime> = strays.map(|(_, open)| open.since).collect();
     let Some(oldest) = since.iter().min() else {
         return Some(count(0, generations));
