@@ -107,7 +107,9 @@ pub(super) fn watched(state: &State, sight: &Sight<'_>) -> Watched {
         group,
         own,
         left_out,
-        rights_missing: rights.map(|(right, on)| format!("{right} on {on}")).collect(),
+        rights_missing: rights
+            .map(|(right, on)| format!("{right} on {on}"))
+            .collect(),
     }
 }
 

@@ -399,7 +399,10 @@ fn rights_that_are_missing_are_told_until_they_are_given() {
     let denied = format!("{group}\n2.1 cluster 3 | config configs 1 3 denied | status denied");
     assert_eq!(
         checks(&denied).rights_missing,
-        ["DESCRIBE_CONFIGS on topic configs", "DESCRIBE on topic denied"]
+        [
+            "DESCRIBE_CONFIGS on topic configs",
+            "DESCRIBE on topic denied"
+        ]
     );
     let given = format!("{denied}\n3.0 cluster 3 | config configs 1 3 cleanup.policy=compact");
     assert_eq!(checks(&given).rights_missing, Vec::<String>::new());

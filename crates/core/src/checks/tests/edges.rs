@@ -36,6 +36,91 @@ fn known_limits_go_over_default_ones() {
     assert!(fired(&both).is_empty());
 }
 
+/// Brokers that wait for nobody are meant to.
+#[test]
+fn no_initial_delay_is_never_too_short() {
+    let text = "live initial_delay_ms 0\nlive start_spread_ms 60000";
+    assert!(fired(text).is_empty());
+}
+
+/// What a connector sets for its producer is held against what its worker sets, or against
+/// what nobody sets.
+#[test]
+fn a_connectors_producer_has_what_its_worker_has_unless_it_says_so() {
+    let refused = |text: &str| {
+        let findings = judge(&known(text)).into_iter();
+        let mut ours = findings.filter(|it| it.check.id == "delivery_below_request");
+        ours.find(|it| it.judgement.subject == "foo")
+            .unwrap()
+            .judgement
+            .outcome
+    };
+    let cases = [
+        // Kafka's default of a request is 30 s, and it lingers 5 ms.
+        ("worker a\nproducer foo delivery_ms=30005", Outcome::Passed),
+        ("worker a\nproducer foo delivery_ms=30004", Outcome::Fired),
+        (
+            "worker a producer.linger.ms=0\nproducer foo delivery_ms=30000",
+            Outcome::Passed,
+        ),
+        (
+            "worker a producer.request.timeout.ms=40000\nproducer foo delivery_ms=40004",
+            Outcome::Fired,
+        ),
+        (
+            "worker a producer.request.timeout.ms=40000\nproducer foo delivery_ms=9000 request_ms=8000",
+            Outcome::Passed,
+        ),
+        // Nobody sets the delivery: Connect never gives up.
+        ("worker a\nproducer foo request_ms=900000", Outcome::Passed),
+        (
+            "worker a producer.delivery.timeout.ms=60000\nproducer foo request_ms=60001",
+            Outcome::Fired,
+        ),
+        (
+            "worker a producer.delivery.timeout.ms=?\nproducer foo request_ms=60001",
+            Outcome::Undecided,
+        ),
+        (
+            "member a\nproducer foo request_ms=60001",
+            Outcome::Undecided,
+        ),
+        (
+            "member a\nproducer foo delivery_ms=60001",
+            Outcome::Undecided,
+        ),
+        (
+            "worker a\nproducer foo delivery_ms=${x} request_ms=1",
+            Outcome::Undecided,
+        ),
+        (
+            "worker a\nproducer foo delivery_ms=60000 request_ms=${x}",
+            Outcome::Undecided,
+        ),
+    ];
+    for (text, outcome) in cases {
+        assert_eq!(refused(text), outcome, "{text}");
+    }
+}
+
+/// A worker makes three topics, and each finding says which of them it is about.
+#[test]
+fn a_topic_with_one_replica_is_a_subject_of_its_own() {
+    let text = "worker a bootstrap.servers=b1:1,b2:1 config.storage.topic=c \
+                config.storage.replication.factor=1 status.storage.replication.factor=1";
+    let findings = judge(&known(text)).into_iter();
+    let ours = findings.filter(|it| it.check.id == "internal_topic_single_replica");
+    let subjects: Vec<String> = ours.map(|it| it.judgement.subject).collect();
+    assert_eq!(
+        subjects,
+        [
+            "a (c)",
+            "a (offset.storage.topic)",
+            "a (status.storage.topic)"
+        ]
+    );
+}
+
 /// Where nothing is meant to wait, no wait is too short.
 #[test]
 fn no_delay_is_never_too_short() {
