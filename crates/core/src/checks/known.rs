@@ -6,6 +6,7 @@ use std::fmt;
 
 use super::releases::{Release, Whose, tables};
 use super::source::{Source, Value};
+use super::values::setting;
 use crate::facts::observation::Override;
 
 /// A list of brokers, at most; topics have 249.
@@ -234,20 +235,21 @@ impl Worker {
     /// The number that holds for one of its own settings.
     #[must_use]
     pub fn number(&self, name: &str) -> Option<Value<i64>> {
-        if let Some(told) = self.told.get(name) {
-            return Some(told.clone());
-        }
-        match self.settings.get(name) {
-            Some(given) => number(given),
-            None => self.unset(Whose::Worker, name),
-        }
+        let told = self.told.get(name).cloned();
+        told.or_else(|| self.filed(name))
     }
 
     /// The number of a setting that has no default of its own, such as those behind
-    /// `consumer.`: what somebody wrote.
+    /// `consumer.`: what somebody wrote. What Kafka refuses never holds.
     #[must_use]
     pub fn written(&self, name: &str) -> Option<Value<i64>> {
-        self.settings.get(name).and_then(number)
+        let given = self.settings.get(name)?;
+        let text = given.text.as_deref().ok()?;
+        let number = text.trim_matches(|letter| letter <= ' ').parse().ok()?;
+        let release = self.release.as_ref().map(|release| release.value);
+        let setting = release.and_then(|release| setting(name, release));
+        let is_refused = setting.is_some_and(|setting| setting.refuses(text).is_some());
+        (!is_refused).then(|| Value::new(number, given.source.clone()))
     }
 
     /// A setting of tasks' clients: what somebody wrote, else the client's default.
@@ -276,10 +278,10 @@ impl Worker {
     /// The number that its file says or, where the file says nothing, means.
     #[must_use]
     pub fn filed(&self, name: &str) -> Option<Value<i64>> {
-        match self.settings.get(name) {
-            Some(given) => number(given),
-            None => self.unset(Whose::Worker, name),
+        if self.settings.contains_key(name) {
+            return self.written(name);
         }
+        self.unset(Whose::Worker, name)
     }
 
     /// One of a few words in small letters: what somebody wrote, else the default.
@@ -312,10 +314,4 @@ impl Worker {
         let default = default.parse().ok()?;
         Some(Value::new(default, Source::Default { release }))
     }
-}
-
-fn number(given: &Given) -> Option<Value<i64>> {
-    let text = given.text.as_deref().ok()?;
-    let number = text.trim_matches(|letter| letter <= ' ').parse().ok()?;
-    Some(Value::new(number, given.source.clone()))
 }

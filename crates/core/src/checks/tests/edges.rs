@@ -190,6 +190,54 @@ fn spans_are_as_people_say_them() {
     }
 }
 
+/// What somebody meant where a number belongs, and nothing of what is there.
+#[test]
+fn a_refused_number_says_what_was_meant() {
+    let advice = |value: &str| {
+        let mut known = known("worker a session.timeout.ms=1");
+        let given = known.workers[0].settings.get_mut("session.timeout.ms");
+        given.unwrap().text = Ok(value.to_owned());
+        let findings = judge(&known).into_iter();
+        let mut ours = findings.filter(|it| it.check.id == "value_refused");
+        ours.next().unwrap().judgement.advice
+    };
+    let cases = [
+        ("60000 # a minute", "comment"),
+        ("60000\t! a minute", "comment"),
+        ("\"60000\"", "quotation marks"),
+        ("'1'", "quotation marks"),
+        ("5m", "unit"),
+        ("30 s", "unit"),
+        ("99999999999", "too large"),
+        ("-99999999999", "too small"),
+        ("300,000", "digits alone"),
+        ("3_600_000", "digits alone"),
+        ("1.5", "digits alone"),
+    ];
+    for (value, expected) in cases {
+        let advice = advice(value).unwrap_or_default();
+        assert!(advice.contains(expected), "{value}: {advice:?}");
+        assert!(!advice.contains(value), "{value}: {advice}");
+    }
+    for other in ["canary", "", "m", "s3cr3t", "#", "12ab34", "$1"] {
+        assert_eq!(advice(other), None, "{other}");
+    }
+}
+
+/// What Kafka refuses is told once, and nothing is made of it.
+#[test]
+fn a_number_that_is_refused_is_held_against_nothing() {
+    for text in [
+        "worker a worker.sync.timeout.ms=9223372036854775807",
+        "worker a worker.sync.timeout.ms=2147483648",
+        "worker a scheduled.rebalance.max.delay.ms=-1",
+        "worker a consumer.session.timeout.ms=2147483648 scheduled.rebalance.max.delay.ms=60000",
+        "worker a producer.delivery.timeout.ms=-1",
+    ] {
+        assert_eq!(fired(text), ["value_refused"], "{text}");
+    }
+}
+
 /// One topic of three is alone.
 #[test]
 fn only_the_topic_with_one_replica_is_told() {
