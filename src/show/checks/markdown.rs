@@ -40,6 +40,7 @@ certain. It is shown with how often that was seen.
 | --- | --- | --- |
 | how long restarts take | a worker's last stop, else the end of the join without it, until its successor is in the group | before three were seen; where one is only known to be no shorter and is below the delay |
 | how long tasks take to stop | the record that tells a worker to stop one until it wrote that it did | before one was seen; a worker that ends stops all at once and is not measured |
+| after how long a worker was out while it stopped tasks | a worker was told to stop work, or a connector of which it had tasks got others, was out of the group once its `rebalance.timeout.ms` was over, and came back with a claim | else. It is told until its `rebalance.timeout.ms` is longer |
 | how long the sync phase takes | the end of the join until the record, of generations that were completed | before one was seen |
 | how long rebalances take | the active time of episodes that are over ([episodes.md](episodes.md)) | before one is over |
 | how far apart workers start | a group that was empty: `group.initial.rebalance.delay.ms` (no longer than the largest `rebalance.timeout.ms`) before the end of its first join, until the record before the one that brings the last worker. Workers belong to one start while each comes within two minutes of the one before; an address that comes again is a restart | where the first generation was not read. Workers that all came in one generation were close enough: 0 |

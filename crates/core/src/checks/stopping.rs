@@ -156,7 +156,7 @@ fn stop_exceeds_rebalance(known: &Known) -> Vec<Judgement> {
             look.show(REBALANCE, &rebalance);
             return fires_if(true, || {
                 format!(
-                    "it stopped what it was told to give up, and was out of the group after {}",
+                    "it stopped tasks, and was out of the group after {}",
                     span(after.value)
                 )
             });

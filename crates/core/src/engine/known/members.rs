@@ -11,10 +11,11 @@ use crate::checks::known::Worker;
 use crate::checks::source::{Source, Value};
 use crate::engine::State;
 use crate::engine::publish::{shared_workers, worker_label};
-use crate::facts::ids::WorkItem;
+use crate::facts::ids::{CONNECTOR_TASK, WorkItem};
 use crate::facts::observation::{Claim, GroupSnapshot, Member};
 use crate::facts::time::EventTime;
 use crate::limits::{CHECK_WORKERS_ALIKE_MAX, CHECK_WORKERS_MAX};
+use crate::story::config_log::What;
 use crate::story::disagreements::Open;
 use crate::story::rounds::Round;
 
@@ -186,8 +187,8 @@ fn given_up(state: &State) -> BTreeMap<&str, i64> {
     count
 }
 
-/// Who was told to give up work, was out of the group after its own rebalance timeout, and came
-/// back with a claim: it had not died, it was still stopping.
+/// Who had work to stop, was out of the group after its own rebalance timeout, and came back
+/// with a claim: it had not died, it was still stopping.
 fn out_after(state: &State) -> BTreeMap<&str, (i64, i32)> {
     let records: Vec<&GroupSnapshot> = own_records(state).collect();
     let mut out = BTreeMap::new();
@@ -195,23 +196,51 @@ fn out_after(state: &State) -> BTreeMap<&str, (i64, i32)> {
         let [before, now] = pair else {
             continue;
         };
-        let took_ms = now.recorded.since_ms(before.recorded);
-        for member in before.members.iter().filter(|m| !m.revoked.is_empty()) {
+        for member in &before.members {
+            if now.member(&member.id).is_some() {
+                continue;
+            }
+            let Some(since) = stops_since(state, before, now, member) else {
+                continue;
+            };
+            let took_ms = now.recorded.since_ms(since);
             let waited_ms = i64::from(member.rebalance_timeout_ms);
             let is_over = took_ms >= waited_ms.saturating_sub(OUT_EARLY_MS);
-            let is_out = now.member(&member.id).is_none();
             let mut later = records.iter().skip(place.saturating_add(1));
             let back = later.find_map(|record| {
                 let mut members = record.members.iter();
                 members.find(|back| back.worker == member.worker)
             });
             let has_claim = back.is_some_and(|back| matches!(back.claim, Claim::Items(_)));
-            if is_over && is_out && has_claim {
+            if is_over && has_claim {
                 out.insert(&*member.worker, (waited_ms, before.generation));
             }
         }
     }
     out
+}
+
+/// Since when a member had work to stop: the record that told it to, else the commit of other
+/// tasks of a connector, which makes it stop the old ones before it joins
+/// (`DistributedHerder.processTaskConfigUpdatesWithIncrementalCooperative`).
+fn stops_since(
+    state: &State,
+    before: &GroupSnapshot,
+    now: &GroupSnapshot,
+    member: &Member,
+) -> Option<EventTime> {
+    if !member.revoked.is_empty() {
+        return Some(before.recorded);
+    }
+    let changes = &state.story.config;
+    let mut changes = changes.between(before.config_offset, now.config_offset);
+    changes.find_map(|change| {
+        let is_commit = matches!(change.what, What::Committed { changed: true, .. });
+        let mut told = member.told.iter();
+        let has_tasks =
+            told.any(|item| item.connector == change.connector && item.task != CONNECTOR_TASK);
+        change.recorded.filter(|_| is_commit && has_tasks)
+    })
 }
 
 /// Since when a member was in all generations.
