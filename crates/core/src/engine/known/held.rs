@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::records::own_records;
+use super::records::{all_stayed, own_rounds};
 use crate::engine::State;
 use crate::facts::ids::CONNECTOR_TASK;
 use crate::facts::observation::{Claim, GroupSnapshot, Member};
+use crate::story::rounds::Round;
 
 /// For how long, and how often that was seen.
 #[derive(Debug, Clone, Copy)]
@@ -24,14 +25,18 @@ pub(super) struct Held {
 ///
 /// It is told until the worker is another process, or has started something and stayed.
 pub(super) fn held(state: &State) -> BTreeMap<&str, Held> {
-    let records: Vec<&GroupSnapshot> = own_records(state).collect();
+    let rounds: Vec<(&Round, &GroupSnapshot)> = own_rounds(state).collect();
     let mut held: BTreeMap<&str, Held> = BTreeMap::new();
-    for (place, pair) in records.windows(2).enumerate() {
-        let [before, now] = pair else {
+    for (place, pair) in rounds.windows(2).enumerate() {
+        let [(round, before), (_, now)] = pair else {
             continue;
         };
+        // A large group is looked at twenty times a second.
+        if held.is_empty() && all_stayed(round) {
+            continue;
+        }
         let took_ms = now.recorded.since_ms(before.recorded);
-        for member in now.members.iter() {
+        for member in &now.members {
             let is_fresh = !matches!(member.claim, Claim::Items(_));
             if is_fresh && before.member(&member.id).is_none() {
                 held.remove(&*member.worker);
@@ -52,33 +57,40 @@ pub(super) fn held(state: &State) -> BTreeMap<&str, Held> {
             if is_there || !is_then || !member.revoked.is_empty() {
                 continue;
             }
-            let later = records.get(place.saturating_add(1)..).unwrap_or_default();
-            let back = later.iter().position(|record| {
-                let mut members = record.members.iter();
-                members.any(|back| back.worker == member.worker)
+            let later = rounds.get(place.saturating_add(1)..).unwrap_or_default();
+            let Some(last_without) = last_without(later, member) else {
+                continue;
+            };
+            let ms = last_without.recorded.since_ms(before.recorded);
+            let of_worker = held.entry(&*member.worker).or_insert(Held {
+                at_least_ms: ms,
+                times: 0,
             });
-            let Some(back) = back else {
-                continue;
-            };
-            let with_claim = later[back]
-                .members
-                .iter()
-                .any(|back| back.worker == member.worker && matches!(back.claim, Claim::Items(_)));
-            let Some(last_without) = back.checked_sub(1).map(|last| later[last]) else {
-                continue;
-            };
-            if with_claim {
-                let ms = last_without.recorded.since_ms(before.recorded);
-                let of_worker = held.entry(&*member.worker).or_insert(Held {
-                    at_least_ms: ms,
-                    times: 0,
-                });
-                of_worker.at_least_ms = of_worker.at_least_ms.max(ms);
-                of_worker.times = of_worker.times.saturating_add(1);
-            }
+            of_worker.at_least_ms = of_worker.at_least_ms.max(ms);
+            of_worker.times = of_worker.times.saturating_add(1);
         }
     }
     held
+}
+
+/// The last record before the process of a member, which left, is back with its claim.
+fn last_without<'a>(
+    later: &[(&Round, &'a GroupSnapshot)],
+    member: &Member,
+) -> Option<&'a GroupSnapshot> {
+    let of_worker = |record: &&GroupSnapshot| {
+        let mut members = record.members.iter();
+        let back = members.find(|back| back.worker == member.worker)?;
+        Some(matches!(back.claim, Claim::Items(_)))
+    };
+    let mut last = None;
+    for (_, record) in later {
+        match of_worker(record) {
+            Some(with_claim) => return last.filter(|_| with_claim),
+            None => last = Some(*record),
+        }
+    }
+    None
 }
 
 fn starts_connector(member: &Member) -> bool {

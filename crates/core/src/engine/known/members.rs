@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::held::{Held, held};
-use super::records::own_records;
+use super::records::{all_stayed, own_rounds};
 use super::{REBALANCE, SESSION};
 use crate::answers::DisagreementType;
 use crate::checks::known::Worker;
@@ -190,12 +190,15 @@ fn given_up(state: &State) -> BTreeMap<&str, i64> {
 /// Who had work to stop, was out of the group after its own rebalance timeout, and came back
 /// with a claim: it had not died, it was still stopping.
 fn out_after(state: &State) -> BTreeMap<&str, (i64, i32)> {
-    let records: Vec<&GroupSnapshot> = own_records(state).collect();
+    let rounds: Vec<(&Round, &GroupSnapshot)> = own_rounds(state).collect();
     let mut out = BTreeMap::new();
-    for (place, pair) in records.windows(2).enumerate() {
-        let [before, now] = pair else {
+    for (place, pair) in rounds.windows(2).enumerate() {
+        let [(round, before), (_, now)] = pair else {
             continue;
         };
+        if all_stayed(round) {
+            continue;
+        }
         for member in &before.members {
             if now.member(&member.id).is_some() {
                 continue;
@@ -206,8 +209,8 @@ fn out_after(state: &State) -> BTreeMap<&str, (i64, i32)> {
             let took_ms = now.recorded.since_ms(since);
             let waited_ms = i64::from(member.rebalance_timeout_ms);
             let is_over = took_ms >= waited_ms.saturating_sub(OUT_EARLY_MS);
-            let mut later = records.iter().skip(place.saturating_add(1));
-            let back = later.find_map(|record| {
+            let mut later = rounds.iter().skip(place.saturating_add(1));
+            let back = later.find_map(|(_, record)| {
                 let mut members = record.members.iter();
                 members.find(|back| back.worker == member.worker)
             });

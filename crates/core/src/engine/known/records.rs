@@ -36,11 +36,21 @@ pub(super) struct Led {
     since: i32,
 }
 
-/// The records of the group's life.
-pub(super) fn own_records(state: &State) -> impl Iterator<Item = &GroupSnapshot> {
+/// The rounds of the group's life that have records.
+pub(super) fn own_rounds(state: &State) -> impl Iterator<Item = (&Round, &GroupSnapshot)> {
     let ours = |round: &&Round| round.incarnation == state.group.incarnation;
     let rounds = state.rounds.shown().filter(ours);
-    rounds.filter_map(|round| round.record.as_deref())
+    rounds.filter_map(|round| Some((round, round.record.as_deref()?)))
+}
+
+/// Their records.
+pub(super) fn own_records(state: &State) -> impl Iterator<Item = &GroupSnapshot> {
+    own_rounds(state).map(|(_, record)| record)
+}
+
+/// Whether all members of a round are in the next, as far as that was looked at.
+pub(super) fn all_stayed(round: &Round) -> bool {
+    !round.stayed.is_empty() && round.stayed.iter().all(|stayed| *stayed)
 }
 
 /// Rounds of the group's life, each with the one after, where both have records.
