@@ -224,6 +224,31 @@ fn a_refused_number_says_what_was_meant() {
     }
 }
 
+/// Whoever reads a running group was told its topics: they are not missed.
+#[test]
+fn the_topics_of_a_running_group_are_known() {
+    let missing = |text: &str, id: &str| {
+        let findings = judge(&known(text)).into_iter();
+        let ours = findings.filter(|it| it.check.id == id);
+        let missing: Vec<String> = ours.flat_map(|it| it.judgement.missing).collect();
+        missing.join(", ")
+    };
+    let read =
+        "group g\nmember a\nmember b\ntopic config.storage.topic c\ntopic status.storage.topic s";
+    assert_eq!(missing(read, "groups_share_topics"), "");
+    assert_eq!(
+        missing(read, "topics_collide"),
+        "offset.storage.topic, offset.storage.topic"
+    );
+    let split =
+        "the settings of other workers, offset.storage.topic, the settings of other workers";
+    assert_eq!(missing(read, "group_split_topics"), split);
+    let all = format!("{read}\ntopic offset.storage.topic c");
+    assert_eq!(fired(&all), ["topics_collide", "topics_collide"]);
+    let neighbour = format!("{read}\nneighbour h status.storage.topic=s");
+    assert_eq!(fired(&neighbour), ["groups_share_topics"]);
+}
+
 /// What Kafka refuses is told once, and nothing is made of it.
 #[test]
 fn a_number_that_is_refused_is_held_against_nothing() {
