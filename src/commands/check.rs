@@ -104,6 +104,8 @@ pub fn run(args: &CheckArgs, out: &mut impl Write) -> io::Result<Exit> {
     } else {
         Vec::new()
     };
+    let mut live = live;
+    merge::beside_each_other(&mut live);
     let is_reached = live.iter().all(|watched| watched.is_reached);
     let report = report(read, live, args.kafka_release);
     let text = match args.format {

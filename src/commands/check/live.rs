@@ -59,6 +59,8 @@ pub(super) struct Watched {
     pub(super) findings: Vec<Finding>,
     /// What is shown of the reading.
     pub(super) read: LiveRead,
+    /// Where it runs, as brokers call it.
+    pub(super) cluster: Option<String>,
     /// Whether any broker let us in.
     pub(super) is_reached: bool,
     /// The worker whose file the connection is made from: its file, and its name in the group.
@@ -299,6 +301,7 @@ impl Watcher {
             known,
             findings: engine.checked(),
             read,
+            cluster: answers.settings.cluster_id.clone(),
             is_reached: !is_mute && !matches!(progress, Progress::Outside | Progress::Refused),
             own: self.file.clone().map(|file| (file, own)),
         }
@@ -354,6 +357,7 @@ impl Watched {
                 troubles: vec![format!("it could not be read: {}", chain(error))],
                 ..LiveRead::default()
             },
+            cluster: None,
             is_reached: true,
             own: None,
         }
@@ -384,6 +388,7 @@ impl Watched {
             known,
             findings: Vec::new(),
             read: LiveRead::default(),
+            cluster: None,
             is_reached: true,
             own: own.map(|(file, name)| (PathBuf::from(file), Some(name.to_owned()))),
         }

@@ -62,7 +62,7 @@ and whether tasks and members of a sink's group are as many, are told with those
 files does, reads what the agent reads and asks brokers and topics for their settings; `--wait SECONDS` (30) is the longest it takes,
 and it ends sooner when all is known or nothing more will come. Workers of files are found again among the members: by the address that
 they advertise, the file of the connection by the addresses of this machine, and one file by the one member there is. What members
-told goes over what files say. Other members are compared, too. Progress is on standard error.
+told goes over what files say. Other members are compared, too, and so are groups of one cluster with each other. Progress is on standard error.
 
 A right that is missing is named with the principal that lacks it, in every format; one that is needed (READ on the topics, DESCRIBE on
 the group) makes the exit code 1, and DESCRIBE_CONFIGS only leaves checks undecided.
