@@ -104,6 +104,8 @@ pub fn run(args: &CheckArgs, out: &mut impl Write) -> io::Result<Exit> {
     } else {
         Vec::new()
     };
+    let mut live = live;
+    merge::beside_each_other(&mut live);
     let is_reached = live.iter().all(|watched| watched.is_reached);
     let report = report(read, live, args.kafka_release);
     let text = match args.format {
@@ -179,10 +181,13 @@ fn report(read: Vec<Deployed>, live: Vec<Watched>, release: Option<Release>) -> 
         None if is_named => show::Taken::OfFiles,
         None => show::Taken::Newest(tables().newest()),
     };
+    let is_live = !live.is_empty();
+    // The topic of a running group was said elsewhere.
+    let is_worth = |note: &&String| !(is_live && *note == deploy::PERHAPS_A_PART);
     let files = read.iter().map(|deployed| show::FileRead {
         file: deployed.file.clone(),
         format: deployed.format.words(),
-        notes: deployed.notes.clone(),
+        notes: deployed.notes.iter().filter(is_worth).cloned().collect(),
     });
     let files = files.collect();
     let mut known = gather::groups(read, release);

@@ -17,6 +17,8 @@ use std::path::Path;
 use evenkeel_core::checks::known::Worker;
 use evenkeel_core::checks::source::Value;
 
+pub use properties::PERHAPS_A_PART;
+
 use super::file;
 use super::mistake::Mistake;
 use super::worker::rest;
@@ -95,7 +97,12 @@ pub fn read(path: &Path) -> Result<Deployed, Mistake> {
     };
     let mut deployed = read.map_err(|unread| unread.told(&name))?;
     if deployed.workers.is_empty() {
-        return Err(wrong("no settings of a Connect worker".to_owned()).hint(document::HINT));
+        let notes: Vec<&str> = deployed.notes.iter().take(3).map(String::as_str).collect();
+        let found = match notes.is_empty() {
+            true => "no settings of a Connect worker".to_owned(),
+            false => format!("no settings of a Connect worker ({})", notes.join(", ")),
+        };
+        return Err(wrong(found).hint(document::HINT));
     }
     let most = deployed.workers.iter().map(|worker| worker.settings.len());
     if most.max().is_some_and(|most| most > SETTINGS_MAX) {

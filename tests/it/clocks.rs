@@ -54,6 +54,11 @@ const FIRE: &[(&str, &str, &str)] = &[
         "the scenario sets rebalance.timeout.ms to 8 s, below the session of 10 s",
     ),
     (
+        "herder_blocked",
+        "stop_exceeds_rebalance",
+        "a task of a connector that gets other tasks takes 22 s to stop, and its worker is out after 8 s",
+    ),
+    (
         "membership",
         "protocol_below_proven",
         "a worker with connect.protocol=eager is in the group, and all of them speak as it does",

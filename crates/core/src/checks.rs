@@ -13,6 +13,7 @@ mod naming;
 pub mod near;
 mod parking;
 mod places;
+mod producers;
 pub mod releases;
 mod rounds;
 pub mod source;

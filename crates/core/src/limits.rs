@@ -203,6 +203,13 @@ pub const CHECKS_FIRED_MAX: usize = 200;
 /// Milliseconds in which config mismatches are counted for the checks.
 pub const CHECK_MISMATCHES_MS: i64 = 3_600_000;
 
+/// Milliseconds between two workers of one start of the whole group: whoever comes later than
+/// that was added to it.
+pub const CHECK_START_GAP_MS: i64 = 120_000;
+
+/// Connectors whose producers are held against the checks, those with the least patience first.
+pub const CHECK_PRODUCERS_MAX: usize = 200;
+
 /// Restarts that have to be measured before the delay is held against them.
 pub const CHECK_RESTARTS_MIN: u64 = 3;
 /// Milliseconds after which work that somebody is told to have, and of which nobody says what

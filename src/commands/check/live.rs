@@ -11,14 +11,14 @@ use std::time::Duration;
 use evenkeel_core::answers::Answers;
 use evenkeel_core::checks::Finding;
 use evenkeel_core::checks::known::{Known, Worker};
-use evenkeel_core::checks::source::Source;
+use evenkeel_core::checks::source::{Source, Value};
 use evenkeel_core::engine::{Change, Engine};
 use evenkeel_core::facts::input::{Input, Topic};
 use evenkeel_core::facts::time::ArrivalTime;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
-use crate::commands::exit::Exit;
+use crate::commands::exit::{Exit, chain};
 use crate::commands::{start, wiring};
 use crate::config::{Config, ConfigFlags, Loaded, LogLevel};
 use crate::read::group as reading;
@@ -59,6 +59,8 @@ pub(super) struct Watched {
     pub(super) findings: Vec<Finding>,
     /// What is shown of the reading.
     pub(super) read: LiveRead,
+    /// Where it runs, as brokers call it.
+    pub(super) cluster: Option<String>,
     /// Whether any broker let us in.
     pub(super) is_reached: bool,
     /// The worker whose file the connection is made from: its file, and its name in the group.
@@ -93,8 +95,8 @@ pub(super) fn read(flags: &ConfigFlags, wait: Duration) -> Result<Vec<Watched>, 
     let file = flags.worker_properties.as_deref().map(PathBuf::from);
     let watched = start::on_this_thread(watch_all(readers, &config, file.as_deref(), wait));
     match watched {
-        Ok(Ok(watched)) => Ok(watched),
-        Ok(Err(error)) | Err(error) => Err(Exit::of_error(&error)),
+        Ok(watched) => Ok(watched),
+        Err(error) => Err(Exit::of_error(&error)),
     }
 }
 
@@ -103,40 +105,34 @@ async fn watch_all(
     config: &Config,
     file: Option<&Path>,
     wait: Duration,
-) -> io::Result<Vec<Watched>> {
+) -> Vec<Watched> {
     let until = Instant::now() + wait;
-    let mut reading = Vec::new();
-    for (settings, group) in readers.into_iter().zip(&config.groups) {
+    let groups = readers.into_iter().zip(&config.groups);
+    let reading = groups.map(|(settings, group)| {
         let principal = group.principal.clone();
         let file = file.map(Path::to_owned);
-        reading.push(watch(settings, principal, file, until));
-    }
-    let mut watched = Vec::new();
-    // One thread: they take turns, and each waits for its brokers most of the time.
-    for one in futures_in_turn(reading).await {
-        watched.push(one?);
-    }
-    Ok(watched)
+        let name = settings.group.clone();
+        let watching = watch(settings, principal.clone(), file, until);
+        (name, principal, watching)
+    });
+    all(reading.collect()).await
 }
 
-/// All of them at once, in their order.
-async fn futures_in_turn<F: Future>(all: Vec<F>) -> Vec<F::Output> {
-    let mut all: Vec<_> = all.into_iter().map(Box::pin).collect();
-    let mut done: Vec<Option<F::Output>> = all.iter().map(|_| None).collect();
-    std::future::poll_fn(move |context| {
-        for (future, slot) in all.iter_mut().zip(&mut done) {
-            if slot.is_none()
-                && let std::task::Poll::Ready(output) = future.as_mut().poll(context)
-            {
-                *slot = Some(output);
-            }
-        }
-        if done.iter().all(Option::is_some) {
-            return std::task::Poll::Ready(done.iter_mut().filter_map(Option::take).collect());
-        }
-        std::task::Poll::Pending
-    })
-    .await
+/// All groups at once, in their order; one that cannot be read at all is told beside the others.
+async fn all<F>(reading: Vec<(String, Option<String>, F)>) -> Vec<Watched>
+where
+    F: Future<Output = io::Result<Watched>> + Send + 'static,
+{
+    let begun = reading.into_iter();
+    let begun = begun.map(|(group, who, watching)| (group, who, tokio::spawn(watching)));
+    let begun: Vec<_> = begun.collect();
+    let mut watched = Vec::new();
+    for (group, principal, watching) in begun {
+        let read = watching.await.map_err(io::Error::other);
+        let read = read.and_then(|read| read);
+        watched.push(read.unwrap_or_else(|error| Watched::failed(group, principal, &error)));
+    }
+    watched
 }
 
 async fn watch(
@@ -305,6 +301,7 @@ impl Watcher {
             known,
             findings: engine.checked(),
             read,
+            cluster: answers.settings.cluster_id.clone(),
             is_reached: !is_mute && !matches!(progress, Progress::Outside | Progress::Refused),
             own: self.file.clone().map(|file| (file, own)),
         }
@@ -346,6 +343,26 @@ impl Watcher {
 // === impl Watched ===
 
 impl Watched {
+    /// A group that could not be read at all.
+    fn failed(group: String, principal: Option<String>, error: &io::Error) -> Self {
+        Self {
+            known: Known {
+                group: Some(Value::new(group.clone(), Source::Said)),
+                ..Known::default()
+            },
+            findings: Vec::new(),
+            read: LiveRead {
+                group,
+                principal,
+                troubles: vec![format!("it could not be read: {}", chain(error))],
+                ..LiveRead::default()
+            },
+            cluster: None,
+            is_reached: true,
+            own: None,
+        }
+    }
+
     /// Whether the settings are those of the file that the connection is made from.
     pub(super) fn is_of_own(&self, worker: &Worker) -> bool {
         let Some((file, _)) = &self.own else {
@@ -371,6 +388,7 @@ impl Watched {
             known,
             findings: Vec::new(),
             read: LiveRead::default(),
+            cluster: None,
             is_reached: true,
             own: own.map(|(file, name)| (PathBuf::from(file), Some(name.to_owned()))),
         }

@@ -9,6 +9,7 @@ use super::document::Reading;
 use super::settings::{Dialect, Settings, at, scalar, text};
 use super::variables::Image;
 use super::{Format, Unread};
+use crate::config::mistake::Mistake;
 
 /// Maps of settings by Kafka's names: confluentinc/cp-helm-charts.
 const BY_NAME: [&str; 1] = ["configurationOverrides"];
@@ -67,15 +68,33 @@ pub(super) fn read(reading: &mut Reading<'_>, value: &Value) -> Result<(), Unrea
         }
     }
     if reading.deployed.workers.is_empty() {
-        let found = "no settings of a Connect worker at a place that is known";
+        let (found, hint) = misplaced(value);
         return Err(Unread::Malformed(
-            crate::config::mistake::Mistake::new("", found, "settings of Connect workers")
-                .hint(super::document::HINT),
+            Mistake::new("", found, "settings of Connect workers").hint(hint),
         ));
     }
     let told = "values only: what the chart's templates set besides is not known";
     reading.deployed.notes.push(told.to_owned());
     Ok(())
+}
+
+/// What a document is in which nothing was found, and what to do about it.
+fn misplaced(value: &Value) -> (&'static str, &'static str) {
+    let has = |value: &Value, name: &str| value.get(name).is_some();
+    let of_connector = |value: &Value| has(value, "connector.class");
+    if of_connector(value) || value.get("config").is_some_and(of_connector) {
+        let found = "the configuration of a connector, not of a worker";
+        return (found, "name the files that workers are started with");
+    }
+    if has(value, "group.id") || has(value, "config.storage.topic") {
+        let found = "settings of a worker in a form that no worker reads";
+        return (
+            found,
+            "properties are read from a file with another ending than .yaml or .json",
+        );
+    }
+    let found = "no settings of a Connect worker at a place that is known";
+    (found, super::document::HINT)
 }
 
 fn read_chart(reading: &mut Reading<'_>, chart: &Value, path: &[&str]) {

@@ -11,6 +11,10 @@ use super::settings::Dialect;
 use super::{Deployed, Format, Unread};
 use crate::config::worker::properties_file::{self, Entry};
 
+/// What is said of a file that does not name the config topic.
+pub const PERHAPS_A_PART: &str =
+    "no config.storage.topic in it: is this all that the worker is started with?";
+
 pub(super) fn read(file: &str, bytes: &[u8]) -> Result<Deployed, Unread> {
     // A byte is a letter, as in `Properties.load(InputStream)`.
     let text: String = bytes.iter().map(|byte| char::from(*byte)).collect();
@@ -31,8 +35,7 @@ pub(super) fn read(file: &str, bytes: &[u8]) -> Result<Deployed, Unread> {
     let mut settings = BTreeMap::new();
     let mut notes = Vec::new();
     if !has("config.storage.topic") {
-        let told = "no config.storage.topic in it: is this all that the worker is started with?";
-        notes.push(told.to_owned());
+        notes.push(PERHAPS_A_PART.to_owned());
     }
     if bytes.starts_with(b"\xef\xbb\xbf") {
         let told =

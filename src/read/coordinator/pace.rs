@@ -9,7 +9,8 @@
 //! 5. Answers stay within a byte budget: a question waits until the answers before it
 //!    are paid for.
 //! 6. What brokers and topics are set to is asked once a description was given, and every 10
-//!    minutes; after a failure of that question, every minute. It moves no turn.
+//!    minutes; after failures of that question in a row after 1, 2, 4, 8 and then 10 minutes,
+//!    and after 10 where it is refused. It moves no turn.
 //! 7. After a failure turns come after 0.5, 1, 2, 4, 8 and then every 10 s.
 
 #[cfg(test)]
@@ -90,6 +91,7 @@ pub(super) struct Pacer {
     described: Option<Duration>,
     /// When brokers are to be asked how they are set.
     cluster_at: Duration,
+    cluster_failures: u32,
     failures: u32,
     lists: Budget,
     descriptions: Budget,
@@ -117,6 +119,7 @@ impl Pacer {
             may_list: false,
             described: None,
             cluster_at: Duration::ZERO,
+            cluster_failures: 0,
             failures: 0,
             lists: Budget::new(LIST_BYTES_PER_S),
             descriptions: Budget::new(DESCRIBE_BYTES_PER_S),
@@ -145,6 +148,7 @@ impl Pacer {
         self.may_list = false;
         self.described = None;
         self.cluster_at = now;
+        self.cluster_failures = 0;
         self.failures = 0;
         self.lists = Budget::new(LIST_BYTES_PER_S);
         self.descriptions = Budget::new(DESCRIBE_BYTES_PER_S);
@@ -216,11 +220,17 @@ impl Pacer {
     /// Brokers said how they are set, or that they do not know the question.
     pub(super) fn cluster_told(&mut self, now: Duration) {
         self.cluster_at = now.saturating_add(CLUSTER_EVERY);
+        self.cluster_failures = 0;
     }
 
     pub(super) fn failed(&mut self, now: Duration, ask: Ask, failure: Failure) {
         if ask == Ask::Cluster {
-            self.cluster_at = now.saturating_add(CLUSTER_AGAIN);
+            self.cluster_failures = self.cluster_failures.saturating_add(1);
+            let rest = match failure {
+                Failure::Denied | Failure::Lasting | Failure::TooLarge => CLUSTER_EVERY,
+                Failure::Other => doubled(CLUSTER_AGAIN, self.cluster_failures),
+            };
+            self.cluster_at = now.saturating_add(rest.min(CLUSTER_EVERY));
             return;
         }
         self.describes = false;
@@ -254,8 +264,13 @@ impl Pacer {
 
 /// How long to rest after so many failures in a row.
 fn backoff(failures: u32) -> Duration {
+    doubled(BACKOFF_MIN, failures).min(BACKOFF_MAX)
+}
+
+/// Twice as long with each failure after the first.
+fn doubled(first: Duration, failures: u32) -> Duration {
     let doublings = failures.saturating_sub(1).min(8);
-    BACKOFF_MIN.saturating_mul(1 << doublings).min(BACKOFF_MAX)
+    first.saturating_mul(1 << doublings)
 }
 
 // === impl Budget ===

@@ -1,6 +1,8 @@
 //! The loop of one group's polls: asks when it is time, hands answers on, says trouble
 //! once. Whom it asks is behind a trait, so that it is tested with a script.
 
+mod unsaid;
+
 #[cfg(test)]
 mod tests;
 
@@ -22,6 +24,7 @@ use super::pace::{Ask, Failure, Next, Pace, Pacer};
 use crate::read::connection::Connection;
 use crate::read::kafka::Now;
 use crate::read::mask::NameMask;
+use unsaid::Unsaid;
 
 /// How long an answer waits for a place in the channel. Nothing is asked meanwhile.
 const SEND_WAIT: Duration = Duration::from_secs(5);
@@ -72,8 +75,8 @@ pub(super) struct Polls {
     told: Option<(Trouble, Instant)>,
     /// The failure that was logged last.
     said: Option<(AskError, Instant)>,
-    /// The rights that were said to be missing, to read how things are set.
-    rights_said: Vec<(&'static str, String)>,
+    /// What was said of settings that brokers do not tell.
+    unsaid: Unsaid,
     is_failing: bool,
     has_said_large: bool,
     /// Since an answer was taken.
@@ -120,7 +123,7 @@ impl Polls {
             mask: None,
             told: None,
             said: None,
-            rights_said: Vec::new(),
+            unsaid: Unsaid::default(),
             is_failing: false,
             has_said_large: false,
             has_said_dropped: false,
@@ -242,11 +245,9 @@ impl Polls {
                 }
             }
             Err(error) if ask == Ask::Cluster => {
-                self.counters.failures.add(1);
+                // No poll of the group's state failed: whatever hinders those, they say.
                 pacer.failed(now, ask, failure(&error));
-                // Whatever hinders the polls themselves, they say.
-                let group = &self.group;
-                tracing::debug!(%group, %error, "settings of brokers and topics are not read");
+                self.unsaid.failed(&self.group, error);
                 Ok(())
             }
             Err(error) => {
@@ -266,21 +267,8 @@ impl Polls {
         self.send(answer.asked, answer.at, answer.value).await
     }
 
-    /// Says once which rights are missing: checks that need the rest stay undecided.
     async fn cluster_told(&mut self, told: Answered<Cluster>) -> Result<(), Ended> {
-        let missing = told.value.rights_missing();
-        if missing != self.rights_said {
-            if !missing.is_empty() {
-                let rights = missing.iter().map(|(right, on)| format!("{right} on {on}"));
-                let rights = rights.collect::<Vec<_>>().join(", ");
-                tracing::info!(
-                    group = %self.group,
-                    rights,
-                    "settings that may not be read; checks that need them stay undecided",
-                );
-            }
-            self.rights_said = missing;
-        }
+        self.unsaid.answered(&self.group, &told.value);
         self.hand_on(told.at, InputKind::Cluster(told.value)).await
     }
 

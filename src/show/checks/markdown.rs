@@ -26,9 +26,35 @@ are read is in [check-formats.md](check-formats.md).
   allow, how many there are and how the topics are kept it asks every ten minutes, where DESCRIBE_CONFIGS allows it
   ([polls.md](polls.md)). Of the worker beside it it knows the clocks in its file, and names there that are no settings of a worker; what no file sets has no default there, since
   images and scripts may set it. Releases count where `worker_release` of the group names one.
-- The agent does not know the consumer groups of sinks, what connectors set for their producers, and the files of other workers:
-  checks that need these are undecided there.
+- The agent does not know the consumer groups of sinks and the files of other workers: checks that need these are undecided there. Of
+  what connectors set it knows the two clocks of their producers, and nothing else that a check compares.
+- What is measured, and when it stays undecided, is [below](#what-is-measured).
 - Passwords are never shown; of a value that Kafka refuses, and of a setting that is not known, only the name is.
+
+## What is measured
+
+Each is the longest that was seen, at least: where the records give bounds, the lower one counts, so that a check fires only on what is
+certain. It is shown with how often that was seen.
+
+| what | from | undecided |
+| --- | --- | --- |
+| how long restarts take | a worker's last stop, else the end of the join without it, until its successor is in the group | before three were seen; where one is only known to be no shorter and is below the delay |
+| how long tasks take to stop | the record that tells a worker to stop one until it wrote that it did | before one was seen; a worker that ends stops all at once and is not measured |
+| after how long a worker was out while it stopped tasks | a worker was told to stop work, or a connector of which it had tasks got others, was out of the group once its `rebalance.timeout.ms` was over, and came back with a claim | else. It is told until its `rebalance.timeout.ms` is longer |
+| how long the sync phase takes | the end of the join until the record, of generations that were completed | before one was seen |
+| how long rebalances take | the active time of episodes that are over ([episodes.md](episodes.md)) | before one is over |
+| how far apart workers start | a group that was empty: `group.initial.rebalance.delay.ms` (no longer than the largest `rebalance.timeout.ms`) before the end of its first join, until the record before the one that brings the last worker. Workers belong to one start while each comes within two minutes of the one before; an address that comes again is a restart | where the first generation was not read. Workers that all came in one generation were close enough: 0 |
+| how long connectors hold up their worker | a worker was told to start a connector, was out of the group when its own `rebalance.timeout.ms` was over and no session later, and came back with a claim: from that record until the last one without it. It is forgotten when that worker is another process, or has started a connector and stayed | else. A call that ends in time leaves no record, and one that begins later than with a start cannot be told from a process that was frozen: departures say `unresponsive` of both ([episodes.md](episodes.md)) |
+| the age of the session key | the newest `session-key` record of the config topic: when it arrived, where the agent was there, else its time; up to when that topic was last read to its end. The key itself is never kept | while the group does not speak `sessioned`, and in the first minute of a generation, in which a leader may still renew it |
+| how long a stranger's task has been RUNNING | the disagreement `running_on_departed_worker`, where nobody else has written of the task since | where the status topic is not read |
+
+In steps of ten seconds where it goes on.
+
+## What is not built
+
+Two checks need the consumer groups of sink connectors, which are not read yet: `poll_interval_below_gap` is always undecided, and
+`sink_outlives_worker` is decided only where a worker's file sets `consumer.session.timeout.ms`. A dead worker's consumers in their groups,
+and whether tasks and members of a sink's group are as many, are told with those groups, too.
 
 ## With the running group
 
@@ -36,7 +62,7 @@ are read is in [check-formats.md](check-formats.md).
 files does, reads what the agent reads and asks brokers and topics for their settings; `--wait SECONDS` (30) is the longest it takes,
 and it ends sooner when all is known or nothing more will come. Workers of files are found again among the members: by the address that
 they advertise, the file of the connection by the addresses of this machine, and one file by the one member there is. What members
-told goes over what files say. Other members are compared, too. Progress is on standard error.
+told goes over what files say. Other members are compared, too, and so are groups of one cluster with each other. Progress is on standard error.
 
 A right that is missing is named with the principal that lacks it, in every format; one that is needed (READ on the topics, DESCRIBE on
 the group) makes the exit code 1, and DESCRIBE_CONFIGS only leaves checks undecided.

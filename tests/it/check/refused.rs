@@ -15,7 +15,7 @@ fn odd_files_are_refused_each_with_its_reason() {
         .flat_map(u16::to_le_bytes)
         .collect();
     let many = "---\na: 1\n".repeat(1_001);
-    let cases: [(&str, &[u8], &str); 15] = [
+    let cases: [(&str, &[u8], &str); 18] = [
         ("many.yaml", many.as_bytes(), "more than 1000 documents"),
         (
             "mm2.properties",
@@ -49,6 +49,21 @@ fn odd_files_are_refused_each_with_its_reason() {
             "unclosed.yaml",
             b"services: {a: [1, 2\n",
             "what is no YAML at line",
+        ),
+        (
+            "connector.json",
+            br#"{"name": "c", "config": {"connector.class": "X"}}"#,
+            "the configuration of a connector, not of a worker",
+        ),
+        (
+            "properties.yaml",
+            b"group.id: g\nsession.timeout.ms: 1\n",
+            "settings of a worker in a form that no worker reads",
+        ),
+        (
+            "connector.yaml",
+            b"apiVersion: kafka.strimzi.io/v1beta2\nkind: KafkaConnector\n",
+            "a resource of kind KafkaConnector: not read",
         ),
         ("list.yaml", b"- a\n- b\n", "YAML without keys"),
         (

@@ -30,6 +30,9 @@ pub struct ChecksAnswer {
     pub passed: u64,
     /// Checks that miss a value for some subject.
     pub undecided: Vec<UndecidedAnswer>,
+    /// Rights without which brokers did not say how they or the topics are set, such as
+    /// `DESCRIBE_CONFIGS on topic connect-configs`.
+    pub rights_missing: Vec<String>,
 }
 
 /// A check that fires for a subject.

@@ -5,10 +5,10 @@ use super::inputs::{
     DELAY, DELIVERY, FILE, LINGER, PRODUCER_REQUEST, PRODUCERS, REBALANCE, SESSION, SINK_INSTANCE,
     SINK_PROTOCOL, SINK_SESSION, SINKS,
 };
-use super::known::{Producer, Sink};
+use super::known::Sink;
 use super::look::{Look, Verdict, each_worker, fires_if, group, passes, span, subject};
 use super::releases::Whose;
-use super::{Check, Harm, Judgement, Known, Severity};
+use super::{Check, Harm, Judgement, Known, Severity, producers};
 
 pub(super) const CHECKS: &[Check] = &[
     Check {
@@ -26,8 +26,8 @@ pub(super) const CHECKS: &[Check] = &[
         severity: Severity::Error,
         harm: Harm::KeptOut,
         title: "`producer.delivery.timeout.ms` is below `producer.linger.ms` and `producer.request.timeout.ms` together",
-        inputs: &[DELIVERY, PRODUCER_REQUEST, LINGER, FILE],
-        consequence: "Producers refuse these settings: no source task starts, and no sink task that has a dead letter queue.",
+        inputs: &[DELIVERY, PRODUCER_REQUEST, LINGER, PRODUCERS, FILE],
+        consequence: "Producers refuse these settings: no source task starts, and no sink task that has a dead letter queue. Of a connector that sets it with producer.override., its own.",
         advice: "Take producer.delivery.timeout.ms out, so that Connect's own value holds, which never gives up; or raise it above the two.",
         decide: delivery_below_request,
     },
@@ -85,7 +85,7 @@ fn sink_instance_id_shared(known: &Known) -> Vec<Judgement> {
 }
 
 fn delivery_below_request(known: &Known) -> Vec<Judgement> {
-    each_worker(known, |look| {
+    let mut judgements = each_worker(known, |look| {
         if !look.worker.settings.contains_key(DELIVERY) {
             look.file()?;
             return passes();
@@ -94,64 +94,45 @@ fn delivery_below_request(known: &Known) -> Vec<Judgement> {
         let request = look.client(Whose::Producer, PRODUCER_REQUEST);
         let linger = look.client(Whose::Producer, LINGER);
         let (delivery, request, linger) = (delivery?, request?, linger?);
-        fires_if(delivery < request.saturating_add(linger), || {
-            format!(
-                "delivery is given {}, a single request {}",
-                span(delivery),
-                span(request.saturating_add(linger))
-            )
-        })
+        below_request(delivery, request.saturating_add(linger))
+    });
+    judgements.extend(producers::below_request(known));
+    judgements
+}
+
+/// Whether a delivery is given less than one request and what it lingers.
+pub(super) fn below_request(delivery: i64, request: i64) -> Option<Verdict> {
+    fires_if(delivery < request, || {
+        format!(
+            "delivery is given {}, a single request {}",
+            span(delivery),
+            span(request)
+        )
     })
 }
 
 fn delivery_cuts_patience(known: &Known) -> Vec<Judgement> {
-    let cuts = |delivery: i64, rebalance: i64| -> Option<Verdict> {
-        fires_if(delivery < rebalance, || {
-            format!(
-                "delivery is given {}, a rebalance may take {}",
-                span(delivery),
-                span(rebalance)
-            )
-        })
-    };
     let mut judgements = each_worker(known, |look| {
         if !look.worker.settings.contains_key(DELIVERY) {
             look.file()?;
             return passes();
         }
         let (delivery, rebalance) = (look.written(DELIVERY), look.clock(REBALANCE));
-        cuts(delivery?, rebalance?)
+        cuts_patience(delivery?, rebalance?)
     });
-    let longest = known
-        .workers
-        .iter()
-        .filter_map(|worker| worker.number(REBALANCE));
-    let longest = longest.max_by_key(|rebalance| rebalance.value);
-    judgements.extend(each_producer(known, |look, producer| {
-        let Some(delivery) = &producer.delivery_ms else {
-            return passes();
-        };
-        look.show("producer.override.delivery.timeout.ms", delivery);
-        let rebalance = look.value(REBALANCE, longest.as_ref())?;
-        cuts(delivery.value, rebalance)
-    }));
+    judgements.extend(producers::cuts_patience(known));
     judgements
 }
 
-fn each_producer(
-    known: &Known,
-    decide: impl Fn(&mut Look<'_>, &Producer) -> Option<Verdict>,
-) -> Vec<Judgement> {
-    let Some(producers) = &known.producers else {
-        return group(known, |look| {
-            look.misses(PRODUCERS);
-            None
-        });
-    };
-    let judged = producers
-        .iter()
-        .flat_map(|producer| subject(known, &producer.connector, |look| decide(look, producer)));
-    judged.collect()
+/// Whether a delivery is given less than a rebalance may take.
+pub(super) fn cuts_patience(delivery: i64, rebalance: i64) -> Option<Verdict> {
+    fires_if(delivery < rebalance, || {
+        format!(
+            "delivery is given {}, a rebalance may take {}",
+            span(delivery),
+            span(rebalance)
+        )
+    })
 }
 
 fn each_sink(

@@ -6,6 +6,8 @@ use std::fmt;
 
 use super::releases::{Release, Whose, tables};
 use super::source::{Source, Value};
+use super::values::setting;
+use crate::facts::observation::Override;
 
 /// A list of brokers, at most; topics have 249.
 const NAME_BYTES_MAX: usize = 4_096;
@@ -31,7 +33,7 @@ pub struct Known {
     pub broker: Broker,
     /// Consumer groups of its sink connectors; none where nobody looked.
     pub sinks: Option<Vec<Sink>>,
-    /// What connectors set for their producers; none where nobody looked.
+    /// Connectors that set how long their producers try; none where nobody looked.
     pub producers: Option<Vec<Producer>>,
 }
 
@@ -59,6 +61,8 @@ pub struct Worker {
     /// How long the group waited for it at least when it was out for stopping what it was told
     /// to give up.
     pub out_after_ms: Option<Value<i64>>,
+    /// For how long at least it was held up by what it was told to start.
+    pub held_up_ms: Option<Value<i64>>,
     /// How long its process may take to end before it is killed.
     pub grace_ms: Option<Value<i64>>,
 }
@@ -135,8 +139,6 @@ pub struct Measured {
     pub sync_ms: Option<Value<i64>>,
     /// Between the first and the last worker of a start of the whole group.
     pub start_spread_ms: Option<Value<i64>>,
-    /// A connector's call in the worker's own thread.
-    pub connector_call_ms: Option<Value<i64>>,
 }
 
 /// What brokers say.
@@ -189,10 +191,12 @@ pub struct Sink {
 pub struct Producer {
     /// The connector.
     pub connector: String,
-    /// `producer.override.delivery.timeout.ms`; none where it sets none.
-    pub delivery_ms: Option<Value<i64>>,
-    /// `producer.override.request.timeout.ms`; none where it sets none.
-    pub request_ms: Option<Value<i64>>,
+    /// `producer.override.delivery.timeout.ms`.
+    pub delivery: Override,
+    /// `producer.override.request.timeout.ms`.
+    pub request: Override,
+    /// The topic in which it stands.
+    pub topic: String,
 }
 
 // === impl Given ===
@@ -231,20 +235,31 @@ impl Worker {
     /// The number that holds for one of its own settings.
     #[must_use]
     pub fn number(&self, name: &str) -> Option<Value<i64>> {
-        if let Some(told) = self.told.get(name) {
-            return Some(told.clone());
-        }
-        match self.settings.get(name) {
-            Some(given) => number(given),
-            None => self.unset(Whose::Worker, name),
-        }
+        let told = self.told.get(name).cloned();
+        told.or_else(|| self.filed(name))
     }
 
     /// The number of a setting that has no default of its own, such as those behind
-    /// `consumer.`: what somebody wrote.
+    /// `consumer.`: what somebody wrote. What Kafka refuses never holds.
     #[must_use]
     pub fn written(&self, name: &str) -> Option<Value<i64>> {
-        self.settings.get(name).and_then(number)
+        let given = self.settings.get(name)?;
+        let text = given.text.as_deref().ok()?;
+        let number = text.trim_matches(|letter| letter <= ' ').parse().ok()?;
+        let release = self.release.as_ref().map(|release| release.value);
+        let setting = release.and_then(|release| setting(name, release));
+        let is_refused = setting.is_some_and(|setting| setting.refuses(text).is_some());
+        (!is_refused).then(|| Value::new(number, given.source.clone()))
+    }
+
+    /// A setting of tasks' clients: what somebody wrote, else the client's default.
+    #[must_use]
+    pub fn client(&self, whose: Whose, name: &str) -> Option<Value<i64>> {
+        if self.settings.contains_key(name) {
+            return self.written(name);
+        }
+        let (_, bare) = name.split_once('.').unwrap_or(("", name));
+        self.unset(whose, bare)
     }
 
     /// The name that somebody wrote, without the blanks around it. Names go into what is
@@ -263,10 +278,10 @@ impl Worker {
     /// The number that its file says or, where the file says nothing, means.
     #[must_use]
     pub fn filed(&self, name: &str) -> Option<Value<i64>> {
-        match self.settings.get(name) {
-            Some(given) => number(given),
-            None => self.unset(Whose::Worker, name),
+        if self.settings.contains_key(name) {
+            return self.written(name);
         }
+        self.unset(Whose::Worker, name)
     }
 
     /// One of a few words in small letters: what somebody wrote, else the default.
@@ -299,10 +314,4 @@ impl Worker {
         let default = default.parse().ok()?;
         Some(Value::new(default, Source::Default { release }))
     }
-}
-
-fn number(given: &Given) -> Option<Value<i64>> {
-    let text = given.text.as_deref().ok()?;
-    let number = text.trim_matches(|letter| letter <= ' ').parse().ok()?;
-    Some(Value::new(number, given.source.clone()))
 }

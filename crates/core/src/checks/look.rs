@@ -203,12 +203,7 @@ impl Look<'_> {
 
     /// A setting of tasks' clients: what somebody wrote, else the client's default.
     pub(super) fn client(&mut self, whose: Whose, name: &'static str) -> Option<i64> {
-        let value = if self.worker.settings.contains_key(name) {
-            self.worker.written(name)
-        } else {
-            let (_, bare) = name.split_once('.').unwrap_or(("", name));
-            self.worker.unset(whose, bare)
-        };
+        let value = self.worker.client(whose, name);
         self.value(name, value.as_ref())
     }
 

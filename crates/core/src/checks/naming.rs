@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::inputs::{FILE, INSTANCE, RELEASE, SINK_INSTANCE};
 use super::known::Worker;
 use super::look::{Look, Verdict, each_worker, fires_if, look_at, passes};
-use super::near::nearest;
+use super::near::{meant, nearest};
 use super::releases::{Release, Whose, tables};
 use super::{Check, Harm, Judgement, Known, Severity};
 
@@ -161,7 +161,7 @@ fn naming<'a>(name: &'a str, worker: &Worker, release: Release, near: &Near<'a>)
     let mut near = near.borrow_mut();
     let near = near
         .entry(name)
-        .or_insert_with(|| nearest(name, tables.names(Whose::Worker)));
+        .or_insert_with(|| meant(name, tables.names(Whose::Worker)));
     match near {
         Some(near) => Naming::Misspelt(near.to_owned()),
         None => Naming::Unknown,
@@ -174,13 +174,15 @@ fn of_client(prefix: &str, rest: &str, whose: Whose, release: Release) -> Naming
         return Naming::Fine;
     }
     if rest.starts_with("override.") {
-        let there = format!("in a connector; in a worker's file it is {prefix}, without override.");
+        let there = format!(
+            "in a connector; in a worker's file leave override. out, behind {prefix} itself"
+        );
         return Naming::WrongScope(there);
     }
     if let Some((first, last)) = tables.lifetime(whose, rest) {
         return Naming::OtherRelease(first, last);
     }
-    match nearest(rest, tables.names(whose)) {
+    match meant(rest, tables.names(whose)) {
         Some(near) => Naming::Misspelt(format!("{prefix}{near}")),
         // Interceptors and the like have settings of their own.
         None => Naming::Fine,

@@ -27,6 +27,55 @@ pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
     (distance <= slips_max).then_some(known)
 }
 
+/// The known setting that somebody may have meant: one that is near, one of the same words in
+/// another order, or one whose unit was left out or is another.
+pub(super) fn meant<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let known: Vec<&str> = known.into_iter().collect();
+    if let Some(near) = nearest(name, known.iter().copied()) {
+        return Some(near);
+    }
+    let words = words(name);
+    if words.len() >= WORDS_MIN {
+        let mut same = known.iter().copied();
+        let same = same.find(|known| known.len() == name.len() && self::words(known) == words);
+        if same.is_some() {
+            return same;
+        }
+    }
+    let stem = name.rsplit_once('.').filter(|(_, unit)| {
+        let unit = unit.to_lowercase();
+        UNITS.contains(&unit.as_str())
+    });
+    let stem = stem.map_or(name, |(stem, _)| stem);
+    let is_long = self::words(stem).len() >= WORDS_MIN.saturating_sub(1);
+    if !is_long || name.ends_with(".ms") {
+        return None;
+    }
+    nearest(&format!("{stem}.ms"), known)
+}
+
+/// Fewer words come together by chance.
+const WORDS_MIN: usize = 3;
+
+const UNITS: [&str; 8] = [
+    "s",
+    "sec",
+    "secs",
+    "seconds",
+    "min",
+    "minutes",
+    "millis",
+    "milliseconds",
+];
+
+/// The words of a name, in the order of the alphabet.
+fn words(name: &str) -> Vec<String> {
+    let parts = name.split(['.', '-', '_']);
+    let mut words: Vec<String> = parts.map(str::to_lowercase).collect();
+    words.sort_unstable();
+    words
+}
+
 /// How often each letter comes, capitals and the two kinds of dash aside; other letters share
 /// their places.
 fn bag(word: &str) -> [u16; 32] {
@@ -87,6 +136,31 @@ fn distance(a: &[char], b: &[char]) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_somebody_meant() {
+        let known = [
+            "session.timeout.ms",
+            "scheduled.rebalance.max.delay.ms",
+            "task.shutdown.graceful.timeout.ms",
+            "client.id",
+        ];
+        let cases = [
+            ("sesion.timeout.ms", Some(known[0])),
+            ("session.timeout", Some(known[0])),
+            ("session.timeout.seconds", Some(known[0])),
+            ("schedule.rebalance.max.delay", Some(known[1])),
+            ("task.graceful.shutdown.timeout.ms", Some(known[2])),
+            ("graceful-shutdown-task-timeout-ms", Some(known[2])),
+            ("task.graceful.shutdown.timeout", None),
+            ("id.client", None),
+            ("timeout", None),
+            ("my.plugin.session.timeout", None),
+        ];
+        for (name, expected) in cases {
+            assert_eq!(meant(name, known), expected, "{name}");
+        }
+    }
 
     #[test]
     fn slips_are_counted() {

@@ -7,7 +7,7 @@ use super::inputs::{
 };
 use super::known::Worker;
 use super::look::{each_worker, fires_if, group, passes, span};
-use super::source::Value;
+use super::source::{Source, Value};
 use super::{Check, Harm, Judgement, Known, Severity};
 
 /// How much longer than the delay a status of a worker that left may stand: others have to
@@ -102,7 +102,7 @@ fn groups_share_topics(known: &Known) -> Vec<Judgement> {
         let mut is_known = false;
         for worker in &known.workers {
             for setting in TOPICS {
-                let Some(topic) = worker.text(setting) else {
+                let Some(topic) = worker.text(setting).or(of_group(known, setting)) else {
                     continue;
                 };
                 is_known = true;
@@ -174,6 +174,12 @@ fn deployments_share_group(known: &Known) -> Vec<Judgement> {
 fn group_split_topics(known: &Known) -> Vec<Judgement> {
     let one = |setting: &'static str| {
         group(known, move |look| {
+            let mut workers = known.workers.iter();
+            let is_unsaid = workers.all(|worker| worker.text(setting).is_none());
+            if is_unsaid && of_group(known, setting).is_some() {
+                look.misses(OTHERS);
+                return None;
+            }
             let topics = look.of_all(setting, |worker| {
                 let topic = worker.text(setting)?;
                 Some(Value::new(topic.value.to_owned(), topic.source))
@@ -186,12 +192,19 @@ fn group_split_topics(known: &Known) -> Vec<Judgement> {
     TOPICS.iter().flat_map(|setting| one(setting)).collect()
 }
 
+/// The topic of a running group, as whoever reads it was told.
+fn of_group<'a>(known: &'a Known, setting: &str) -> Option<Value<&'a str>> {
+    let topics = known.broker.topics.as_deref().unwrap_or_default();
+    let topic = topics.iter().find(|topic| topic.setting == setting)?;
+    (!topic.name.is_empty()).then(|| Value::new(topic.name.as_str(), Source::Said))
+}
+
 fn topics_collide(known: &Known) -> Vec<Judgement> {
     each_worker(known, |look| {
         let worker = look.worker;
         let mut topics: BTreeMap<&str, Vec<(&'static str, Value<&str>)>> = BTreeMap::new();
         for setting in TOPICS {
-            match worker.text(setting) {
+            match worker.text(setting).or(of_group(look.known, setting)) {
                 Some(topic) => topics
                     .entry(topic.value)
                     .or_default()

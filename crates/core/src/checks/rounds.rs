@@ -113,7 +113,7 @@ pub(super) const CHECKS: &[Check] = &[
         id: "initial_delay_below_starts",
         severity: Severity::Info,
         harm: Harm::GroupStalls,
-        title: "workers start further apart than `group.initial.rebalance.delay.ms`",
+        title: "workers start further apart than `group.initial.rebalance.delay.ms`, and that is not 0",
         inputs: &[INITIAL_DELAY, STARTS],
         consequence: "A start of the whole group takes several generations, and work moves with each.",
         advice: "Start workers closer together, or raise group.initial.rebalance.delay.ms of the brokers: it holds for all groups of the cluster, and each then waits that long when it starts.",
@@ -235,7 +235,8 @@ fn initial_delay_below_starts(known: &Known) -> Vec<Judgement> {
         let delay = look.value(INITIAL_DELAY, look.known.broker.initial_delay_ms.as_ref());
         let spread = look.value(STARTS, look.known.measured.start_spread_ms.as_ref());
         let (delay, spread) = (delay?, spread?);
-        fires_if(spread > delay, || {
+        // Where brokers wait for nobody, each worker is later than that.
+        fires_if(delay > 0 && spread > delay, || {
             format!(
                 "workers started {} apart, the broker waits for {}",
                 span(spread),

@@ -156,7 +156,7 @@ fn stop_exceeds_rebalance(known: &Known) -> Vec<Judgement> {
             look.show(REBALANCE, &rebalance);
             return fires_if(true, || {
                 format!(
-                    "it stopped what it was told to give up, and was out of the group after {}",
+                    "it stopped tasks, and was out of the group after {}",
                     span(after.value)
                 )
             });
@@ -257,8 +257,8 @@ fn graceful_equals_flush(known: &Known) -> Vec<Judgement> {
 
 fn connector_call_exceeds_rebalance(known: &Known) -> Vec<Judgement> {
     each_worker(known, |look| {
-        let call = look.known.measured.connector_call_ms.as_ref();
-        let (call, rebalance) = (look.value(CALLS, call), look.clock(REBALANCE));
+        let call = look.worker.held_up_ms.clone();
+        let (call, rebalance) = (look.value(CALLS, call.as_ref()), look.clock(REBALANCE));
         let (call, rebalance) = (call?, rebalance?);
         fires_if(call > rebalance, || {
             format!(

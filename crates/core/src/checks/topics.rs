@@ -1,6 +1,6 @@
 //! The group's topics as brokers have them, or will make them.
 
-use super::inputs::{BOOTSTRAP, BROKER_TOPICS, BROKERS, CONFIG_TOPIC, REPLICATION};
+use super::inputs::{BOOTSTRAP, BROKER_TOPICS, BROKERS, CONFIG_TOPIC, REPLICATION, TOPICS};
 use super::known::Topic;
 use super::look::{Look, Verdict, each_worker, fires_if, group, passes, subject};
 use super::source::Value;
@@ -113,19 +113,23 @@ fn internal_topic_single_replica(known: &Known) -> Vec<Judgement> {
             }
         });
     }
-    let one = |setting: &'static str| {
-        each_worker(known, move |look| match look.worker.number(setting) {
+    let one = |(topic, setting): (&'static str, &'static str)| {
+        let mut judged = each_worker(known, move |look| match look.worker.number(setting) {
             Some(replicas) => lonely(look, setting, &replicas),
             None => {
                 look.misses(setting);
                 None
             }
-        })
+        });
+        // A worker makes three topics: each is a subject of its own.
+        for (judgement, worker) in judged.iter_mut().zip(&known.workers) {
+            let named = worker.text(topic);
+            let named = named.map_or_else(|| topic.to_owned(), |named| named.value.to_owned());
+            judgement.subject = format!("{} ({named})", worker.name);
+        }
+        judged
     };
-    REPLICATION
-        .iter()
-        .flat_map(|setting| one(setting))
-        .collect()
+    TOPICS.into_iter().zip(REPLICATION).flat_map(one).collect()
 }
 
 /// How many brokers there are, or at least as many as the worker names.

@@ -44,7 +44,12 @@ fn value_refused(known: &Known) -> Vec<Judgement> {
                 judgements.push(look_at(known, worker, |look| {
                     // What is refused may be anything, a password in the wrong line as well.
                     look.mention(name, &given.source);
-                    fires_if(true, || format!("{name} is not {expected}"))
+                    let verdict = fires_if(true, || format!("{name} is not {expected}"))?;
+                    let text = given.text.as_deref().unwrap_or_default();
+                    match slip(name, text).filter(|_| setting.kind != Kind::Text) {
+                        Some(advice) => verdict.advise(|| advice.to_owned()),
+                        None => Some(verdict),
+                    }
                 }));
             }
         }
@@ -59,8 +64,33 @@ fn value_refused(known: &Known) -> Vec<Judgement> {
     judgements
 }
 
+/// What was probably meant where a number belongs, without a letter of what is there.
+fn slip(name: &str, text: &str) -> Option<&'static str> {
+    let text = text.trim();
+    let digits = text.trim_start_matches(['-', '+']);
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    let unit = digits.trim_start_matches(|letter: char| letter.is_ascii_digit());
+    let is_unit = ["ms", "s", "sec", "m", "min", "h", "d"]
+        .iter()
+        .any(|known| unit.trim().eq_ignore_ascii_case(known));
+    let joined: String = digits.replace(['_', ',', '.', ' ', '\''], "");
+    if text.contains([' ', '\t']) && text.contains(['#', '!']) {
+        Some("Put the comment on a line of its own: behind a value it is a part of the value.")
+    } else if text.len() > 1 && text.starts_with(['"', '\'']) && text.ends_with(['"', '\'']) {
+        Some("Take the quotation marks away: they are a part of the value.")
+    } else if is_unit && digits.len() > unit.len() && name.ends_with(".ms") {
+        Some("Leave the unit out, and give the number in milliseconds.")
+    } else if is_number(digits) {
+        Some("Give a number that is expected: this one is too small or too large.")
+    } else if is_number(&joined) {
+        Some("Give the digits alone, without what stands between them.")
+    } else {
+        None
+    }
+}
+
 /// The setting that a name in a worker's file is, its own or a client's.
-fn setting(name: &str, release: Release) -> Option<&'static Setting> {
+pub(super) fn setting(name: &str, release: Release) -> Option<&'static Setting> {
     let own = tables().setting(Whose::Worker, name, release);
     own.or_else(|| {
         let mut clients = CLIENTS.iter();

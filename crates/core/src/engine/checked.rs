@@ -77,6 +77,7 @@ fn judged(watched: &Watched) -> ChecksAnswer {
 
     let mut answer = ChecksAnswer {
         workers_left_out: watched.left_out,
+        rights_missing: watched.rights_missing.clone(),
         ..ChecksAnswer::default()
     };
     let mut undecided: BTreeMap<(Severity, &'static str), UndecidedAnswer> = BTreeMap::new();

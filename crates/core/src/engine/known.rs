@@ -13,8 +13,10 @@
 //!    never too short.
 
 mod cluster;
+mod held;
 mod measured;
 mod members;
+mod producers;
 mod records;
 
 use super::State;
@@ -24,6 +26,7 @@ use crate::answers::GroupState;
 use crate::checks::known::{Given, Known, Unknown};
 use crate::checks::releases::Release;
 use crate::checks::source::{Source, Value};
+use crate::facts::cluster::Cluster;
 use crate::view::own;
 use measured::measured;
 use members::Members;
@@ -42,6 +45,8 @@ pub(super) struct Watched {
     pub(super) own: Option<Known>,
     /// Workers that are as many others that are there.
     pub(super) left_out: u64,
+    /// What brokers did not say for want of a right.
+    pub(super) rights_missing: Vec<String>,
 }
 
 /// What is known without the group's records.
@@ -86,6 +91,7 @@ pub(super) fn watched(state: &State, sight: &Sight<'_>) -> Watched {
             }
             worker
         });
+        group.producers = producers::producers(state);
         group.worker_count = Some(worker_count(state));
         let mut hosts: Vec<&str> = newest.members.iter().map(|m| &*m.client_host).collect();
         hosts.sort_unstable();
@@ -96,10 +102,14 @@ pub(super) fn watched(state: &State, sight: &Sight<'_>) -> Watched {
     }
     group.measured = measured(state, &group);
     let own = beside.and_then(|name| own_known(state, &group, &name));
+    let rights = state.cluster.iter().flat_map(Cluster::rights_missing);
     Watched {
         group,
         own,
         left_out,
+        rights_missing: rights
+            .map(|(right, on)| format!("{right} on {on}"))
+            .collect(),
     }
 }
 

@@ -107,9 +107,17 @@ impl State {
                         self.topic_swapped(Topic::Config, record.timestamp);
                     }
                 }
+                let progress = self.progress.of(Topic::Config);
+                let live = progress.is_live(record.partition, record.offset);
+                let is_key = fact == ConfigFact::SessionKey;
                 let origin = Origin {
                     offset: record.offset,
-                    recorded: record.timestamp,
+                    // The age of a key is held against minutes: a leader's clock may be off by
+                    // as much.
+                    recorded: match self.clock.now() {
+                        Some(now) if live && is_key => Some(now),
+                        _ => record.timestamp,
+                    },
                 };
                 self.configured.apply(&fact, origin);
                 let story = &mut self.story;
@@ -123,8 +131,6 @@ impl State {
                 if let (ConfigFact::Target(connector, TargetState::Paused), Some(at)) =
                     (&fact, record.timestamp)
                 {
-                    let progress = self.progress.of(Topic::Config);
-                    let live = progress.is_live(record.partition, record.offset);
                     let switches = self.story.switches;
                     let downtimes = &mut self.story.downtimes;
                     let costs = downtimes.paused(*connector, (at, live), switches);
@@ -135,7 +141,7 @@ impl State {
                 {
                     self.story.downtimes.not_paused(*connector);
                 }
-                if fact == ConfigFact::SessionKey {
+                if is_key {
                     self.protocol.prove(Protocol::Sessioned);
                 }
                 self.ownership.bound(&self.configured);

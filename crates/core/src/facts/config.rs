@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::facts::ids::{Names, WorkItem};
-use crate::facts::observation::{ConfigFact, SinkGroup, TargetState};
+use crate::facts::observation::{Clients, ConfigFact, Override, SinkGroup, TargetState};
 use crate::wire::DecodeError;
 use crate::wire::config_record::{
     ConfigKey, ConfigRecord, ConfigValue, TargetState as WireTargetState,
@@ -25,8 +25,12 @@ pub fn decode(
     let record = ConfigRecord::decode(key, value)?;
     Ok(match (record.key, record.value) {
         (ConfigKey::Connector { connector }, ConfigValue::Properties { settings, content }) => {
-            let group = sink_group(&settings);
-            ConfigFact::Connector(names.intern(connector), Some(content.ordinal), group)
+            let clients = Clients {
+                sink_group: sink_group(&settings),
+                delivery_timeout_ms: number(&settings, SettingName::ProducerDeliveryTimeoutMs),
+                request_timeout_ms: number(&settings, SettingName::ProducerRequestTimeoutMs),
+            };
+            ConfigFact::Connector(names.intern(connector), Some(content.ordinal), clients)
         }
         (ConfigKey::Connector { connector }, _) => {
             ConfigFact::ConnectorDeleted(names.intern(connector))
@@ -83,6 +87,14 @@ fn sink_group(settings: &Settings) -> Option<SinkGroup> {
         None => Some(SinkGroup::ByName),
         Some(SettingValue::Text(group)) => Some(SinkGroup::Named(Arc::from(group.as_str()))),
         Some(_) => None,
+    }
+}
+
+fn number(settings: &Settings, name: SettingName) -> Override {
+    match settings.get(name) {
+        None => Override::Unset,
+        Some(SettingValue::Integer(number)) => Override::To(*number),
+        Some(_) => Override::Untold,
     }
 }
 

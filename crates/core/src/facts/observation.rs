@@ -107,8 +107,8 @@ pub enum Claim {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ConfigFact {
     /// A connector's configuration was written; the number stands for its content. With
-    /// the group of its consumers, where it is a sink that tells.
-    Connector(ConnectorId, Option<u32>, Option<SinkGroup>),
+    /// what it says of its clients.
+    Connector(ConnectorId, Option<u32>, Clients),
     /// A connector's configuration was deleted.
     ConnectorDeleted(ConnectorId),
     /// A task's configuration was written, to be applied by the next commit.
@@ -130,6 +130,29 @@ pub enum ConfigFact {
     /// A key that no released Connect writes, or a record that could not be read: it
     /// still moves the config offset.
     Unknown,
+}
+
+/// What a connector's configuration says of its clients, as far as that is kept.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Clients {
+    /// The group of its consumers, where it is a sink that tells.
+    pub sink_group: Option<SinkGroup>,
+    /// `producer.override.delivery.timeout.ms`.
+    pub delivery_timeout_ms: Override,
+    /// `producer.override.request.timeout.ms`.
+    pub request_timeout_ms: Override,
+}
+
+/// A number that a connector may set over that of its worker.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Override {
+    /// It does not.
+    #[default]
+    Unset,
+    /// It does, to what is no number, perhaps looked up where the worker runs.
+    Untold,
+    /// To this.
+    To(i64),
 }
 
 /// The group of a sink connector's consumers.

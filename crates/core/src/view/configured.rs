@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::facts::ids::{CONNECTOR_TASK, ConnectorId, WorkItem};
-use crate::facts::observation::{ConfigFact, SinkGroup, TargetState};
+use crate::facts::observation::{Clients, ConfigFact, Override, SinkGroup, TargetState};
 use crate::facts::time::EventTime;
 use crate::limits::{TASKS_MAX, TASKS_PER_CONNECTOR_MAX};
 
@@ -25,6 +25,8 @@ pub struct Configured {
     tasks: i32,
     /// Whether workers apply a commit only after its connector (KAFKA-16838).
     discards_early_commits: bool,
+    /// When the newest session key was written (KIP-507); the key itself is nowhere kept.
+    session_key: Option<EventTime>,
 }
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -32,8 +34,8 @@ struct Connector {
     /// Since when it has a configuration, if it has one.
     config: Option<Origin>,
     target: TargetState,
-    /// The group of its consumers, where it is a sink that tells.
-    sink_group: Option<SinkGroup>,
+    /// What it says of its clients.
+    clients: Clients,
     /// By key: how many tasks the newest commit names.
     tasks: i32,
     /// From which task on, since which record. Ascending by task.
@@ -93,9 +95,9 @@ impl Configured {
     pub fn apply(&mut self, fact: &ConfigFact, origin: Origin) {
         self.next_offset = self.next_offset.max(origin.offset.saturating_add(1));
         match *fact {
-            ConfigFact::Connector(id, _, ref sink_group) => {
+            ConfigFact::Connector(id, _, ref clients) => {
                 let connector = self.connectors.entry(id).or_default();
-                connector.sink_group.clone_from(sink_group);
+                connector.clients.clone_from(clients);
                 connector.config = connector.config.or(Some(origin));
             }
             ConfigFact::ConnectorDeleted(id) => {
@@ -123,10 +125,8 @@ impl Configured {
                     connector.target = TargetState::default();
                 }
             }
-            ConfigFact::SessionKey
-            | ConfigFact::TaskDeleted(_)
-            | ConfigFact::NoWork
-            | ConfigFact::Unknown => {}
+            ConfigFact::SessionKey => self.session_key = origin.recorded,
+            ConfigFact::TaskDeleted(_) | ConfigFact::NoWork | ConfigFact::Unknown => {}
         }
     }
 
@@ -171,7 +171,25 @@ impl Configured {
         self.connectors
             .iter()
             .filter(|(_, connector)| connector.config.is_some())
-            .filter_map(|(id, connector)| Some((*id, connector.sink_group.as_ref()?)))
+            .filter_map(|(id, connector)| Some((*id, connector.clients.sink_group.as_ref()?)))
+    }
+
+    /// Connectors that set how long their producers try, with what they set.
+    pub fn producers(&self) -> impl Iterator<Item = (ConnectorId, &Clients)> {
+        let configured = self.connectors.iter();
+        let configured = configured.filter(|(_, connector)| connector.config.is_some());
+        configured.filter_map(|(id, connector)| {
+            let clients = &connector.clients;
+            let is_set = clients.delivery_timeout_ms != Override::Unset
+                || clients.request_timeout_ms != Override::Unset;
+            is_set.then_some((*id, clients))
+        })
+    }
+
+    /// When the newest session key was written.
+    #[must_use]
+    pub fn session_key(&self) -> Option<EventTime> {
+        self.session_key
     }
 
     /// Every configured piece of work, sorted: connector instances and tasks.

@@ -327,7 +327,7 @@ fn a_worker_that_was_out_while_it_stopped_its_work() {
              31.0 checks"
         ),
         "checks
-         warning stop_exceeds_rebalance a:8083: it stopped what it was told to give up, and was out of the group after 10 s
+         warning stop_exceeds_rebalance a:8083: it stopped tasks, and was out of the group after 10 s
          - a:8083 after how long a worker was out while it stopped tasks, in ms = 10000 (record of a:8083, generation 2)
          - a:8083 rebalance.timeout.ms = 10000 (record of a:8083, generation 4)
          checks",

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! 0.0  config connector foo content=1  a record of the config topic, its content by number; also: task foo-0 |
-//!                                      commit foo 2 | delete foo | target foo STOPPED | key |
+//!                                      connector foo producer.override.… | commit foo 2 | delete foo | target foo STOPPED | key |
 //!                                      sink foo | sink foo its.consumers.group
 //! 0.1  config tasks foo 2              two task records and their commit
 //! 1.0  group 1 sessioned a off=3 delay=0 join=0.9 | a: claim=none add=foo,foo-0 rev= | b: ...
@@ -284,7 +284,11 @@ impl Writer {
 
     fn config(&mut self, at: i64, words: &[&str]) -> Step {
         let (key, value) = match *words {
-            ["connector", name] => (format!("connector-{name}"), Some(redacted())),
+            ["connector", name, ref clocks @ ..] if clocks.iter().all(|c| c.contains('.')) => {
+                let more = clocks.join("\",\"").replace('=', "\":\"");
+                let more = format!(",\"{more}\"").replace(",\"\"", "");
+                (format!("connector-{name}"), Some(redacted_of(&more)))
+            }
             ["connector", name, content] => {
                 let content = format!(r#""content":{}"#, content.trim_start_matches("content="));
                 let value = redacted().replace(r#""content":0"#, &content);

@@ -20,6 +20,8 @@ mod cases_patterns;
 mod cases_why;
 mod causes;
 mod checks;
+mod checks_held;
+mod checks_measured;
 mod departures;
 mod disagreements;
 mod disagreements_seen;

@@ -112,3 +112,35 @@ async fn where_nobody_answered_in_a_short_wait_it_is_not_well() {
         assert_eq!(watched.read.notes, Vec::<String>::new());
     }
 }
+
+/// What one group cannot be read for takes nothing from the others.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_group_that_cannot_be_read_is_told_beside_the_others() {
+    let broker = broker().await;
+    let well = flags(broker.address());
+    let (well, _) = read_there(well).await;
+    let bad = || io::Error::other("no such certificate");
+    let reading: Vec<(String, Option<String>, BoxedRead)> = vec![
+        (
+            "a".to_owned(),
+            Some("User:x".to_owned()),
+            Box::pin(async move { Err(bad()) }),
+        ),
+        ("g".to_owned(), None, Box::pin(async move { Ok(well) })),
+        (
+            "c".to_owned(),
+            None,
+            Box::pin(async { panic!("a task that ends badly") }),
+        ),
+    ];
+    let watched = all(reading).await;
+    let groups: Vec<&str> = watched.iter().map(|it| it.read.group.as_str()).collect();
+    assert_eq!(groups, ["a", "g", "c"]);
+    let troubles: Vec<usize> = watched.iter().map(|it| it.read.troubles.len()).collect();
+    assert_eq!(troubles, [1, 0, 1]);
+    assert_eq!(watched[0].read.principal.as_deref(), Some("User:x"));
+    let told = &watched[0].read.troubles[0];
+    assert_eq!(told, "it could not be read: no such certificate");
+}
+
+type BoxedRead = std::pin::Pin<Box<dyn Future<Output = io::Result<Watched>> + Send>>;

@@ -1,7 +1,6 @@
 //! Which worker of a file is which member, and what counts for all.
 
-use evenkeel_core::checks::known::{Given, Known, Worker};
-use evenkeel_core::checks::source::{Source, Value};
+use evenkeel_core::checks::known::{Given, Known, Topic, Worker};
 
 use super::super::live::Watched;
 use super::*;
@@ -117,4 +116,52 @@ fn another_group_is_left_as_it_was_read() {
     let none: [usize; 0] = [];
     assert_eq!(with_live(&mut files, &live), none);
     assert_eq!(files, before);
+}
+
+/// What was seen of a worker counts for the file that it runs with.
+#[test]
+fn what_was_seen_of_a_member_counts_for_its_file() {
+    let mut seen = member("a:8083", 10_000);
+    seen.out_after_ms = Some(value(60_000));
+    seen.held_up_ms = Some(value(90_000));
+    let mut live = watched(vec![seen, member("b:8083", 10_000)], None);
+    live.known.producers = Some(Vec::new());
+    let mut files = [group(vec![of_file("w.properties", Some("a:8083"))])];
+    with_live(&mut files, &[live]);
+    let worker = &files[0].workers[0];
+    assert_eq!(worker.out_after_ms, Some(value(60_000)));
+    assert_eq!(worker.held_up_ms, Some(value(90_000)));
+    assert_eq!(files[0].producers, Some(Vec::new()));
+}
+
+/// Two groups that one configuration names, in one cluster, with one status topic: told once.
+#[test]
+fn running_groups_of_one_cluster_are_compared() {
+    let told = |clusters: [&str; 2]| {
+        let groups = ["a", "b"].into_iter().zip(clusters);
+        let live = groups.map(|(group, cluster)| {
+            let mut one = watched(vec![member("w:8083", 10_000)], None);
+            one.known.group = Some(value(group.to_owned()));
+            one.known.broker.topics = Some(vec![Topic {
+                setting: "status.storage.topic",
+                name: "statuses".to_owned(),
+                partitions: None,
+                cleanup: None,
+                replicas: None,
+            }]);
+            one.cluster = (!cluster.is_empty()).then(|| cluster.to_owned());
+            one
+        });
+        let mut live: Vec<Watched> = live.collect();
+        beside_each_other(&mut live);
+        let findings = live.iter().flat_map(|one| &one.findings);
+        let fired = findings.filter(|it| it.judgement.outcome == checks::Outcome::Fired);
+        let said: Vec<String> = fired.map(|it| it.judgement.said.clone()).collect();
+        said
+    };
+    assert_eq!(told(["x", "x"]), ["groups a and b share topics"]);
+    let none: [String; 0] = [];
+    assert_eq!(told(["x", "y"]), none);
+    // Nobody knows whether it is one cluster.
+    assert_eq!(told(["", ""]), none);
 }

@@ -285,26 +285,33 @@ fn how_brokers_are_set_is_asked_after_the_first_description_and_every_ten_minute
     let mut pacer = Pacer::new();
     let mut now = ms(0);
     let mut asked = Vec::new();
-    let mut fails = true;
-    while now < ms(1_400_000) {
+    let mut failures = vec![Failure::Denied, Failure::Other, Failure::Other];
+    while now < ms(2_600_000) {
         match pacer.next(now) {
             Next::Wait(until) => now = until,
             Next::Ask(Ask::List) => pacer.listed(now, 20, false),
             Next::Ask(Ask::Describe) => pacer.described(now, 1_000),
             Next::Ask(Ask::Cluster) => {
                 asked.push(now.as_millis());
-                if std::mem::take(&mut fails) {
-                    pacer.failed(now, Ask::Cluster, Failure::Denied);
-                } else {
-                    pacer.cluster_told(now);
+                match failures.pop() {
+                    Some(failure) => pacer.failed(now, Ask::Cluster, failure),
+                    None => pacer.cluster_told(now),
                 }
             }
         }
     }
-    assert_eq!(asked, [0, 60_000, 660_000, 1_260_000]);
+    // It fails twice, then it is refused, then it is told.
+    let expected = [0, 60_000, 180_000, 780_000, 1_380_000, 1_980_000, 2_580_000];
+    assert_eq!(asked, expected);
     // Another cluster is another answer; a group that nobody described is not asked about.
     pacer.restart(now);
     assert_eq!(pacer.next(now), Next::Ask(Ask::Describe));
     pacer.described(now, 1_000);
     assert_eq!(pacer.next(now), Next::Ask(Ask::Cluster));
+    // However often it fails, ten minutes are the longest rest.
+    for _ in 0..40 {
+        pacer.failed(now, Ask::Cluster, Failure::Other);
+    }
+    pacer.set(Pace::Slow, false);
+    assert_eq!(pacer.cluster_at, now + ms(600_000));
 }

@@ -289,4 +289,6 @@ async fn how_brokers_are_set_is_handed_on_and_is_no_trouble_where_it_is_not_told
     assert_eq!(input, told);
     assert!(began.elapsed() <= Duration::from_secs(61));
     stage.script.set(|inner| assert_eq!(inner.cluster_asked, 2));
+    // No poll failed.
+    assert_eq!(stage.counters.failures.get(), 0);
 }

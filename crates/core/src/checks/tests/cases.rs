@@ -104,8 +104,8 @@ pub(super) const CASES: &[Case] = cases! {
         "worker a\nworker b task.shutdown.graceful.timeout.ms=5001",
         "member a";
     connector_call_exceeds_rebalance:
-        "worker a\nlive connector_call_ms 60001",
-        "worker a\nlive connector_call_ms 60000",
+        "worker a\nheld a 60001",
+        "worker a\nheld a 60000",
         "worker a";
     admin_call_reaches_rebalance:
         "worker a admin.default.api.timeout.ms=60000",

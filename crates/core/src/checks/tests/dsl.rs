@@ -2,7 +2,7 @@
 //!
 //! - `worker NAME KEY=VALUE…`: its file, whole; `member NAME KEY=NUMBER…`: what it told, and
 //!   no file; `told NAME KEY=NUMBER…`: what a worker with a file told besides
-//! - `advertised NAME ADDRESS`, `deployment NAME RESOURCE`, `grace NAME MS`, `replicas NAME COUNT`, `release RELEASE`
+//! - `advertised NAME ADDRESS`, `deployment NAME RESOURCE`, `grace NAME MS`, `held NAME MS`, `replicas NAME COUNT`, `release RELEASE`
 //!   (of all; `none`)
 //! - `group NAME`, `count N`, `hosts N`, `neighbour NAME SETTING=TOPIC…`
 //! - `live FIELD NUMBER`, `delays NUMBER…`: records, measurements, brokers
@@ -12,6 +12,7 @@
 use crate::checks::known::{Given, Known, Neighbour, Producer, Sink, Topic, Unknown, Worker};
 use crate::checks::releases::tables;
 use crate::checks::source::{Source, Value};
+use crate::facts::observation::Override;
 
 pub(super) fn known(text: &str) -> Known {
     let mut known = Known::default();
@@ -133,18 +134,20 @@ fn read(known: &mut Known, kind: &str, rest: &[&str], line: usize) {
         }
         "producers" => known.producers = Some(Vec::new()),
         "producer" => {
-            let fields = numbers(&rest[1..]);
-            let field = |name| {
-                fields
-                    .iter()
-                    .find(|(field, _)| field == name)
-                    .map(|(_, value)| value.clone())
+            let fields = pairs(&rest[1..]);
+            let field = |name| match fields.iter().find(|(field, _)| field == name) {
+                None => Override::Unset,
+                Some((_, text)) => text.parse().map_or(Override::Untold, Override::To),
             };
             known.producers.get_or_insert_default().push(Producer {
                 connector: rest[0].to_owned(),
-                delivery_ms: field("delivery_ms"),
-                request_ms: field("request_ms"),
+                delivery: field("delivery_ms"),
+                request: field("request_ms"),
+                topic: "configs".to_owned(),
             });
+        }
+        "held" => {
+            worker(known, rest[0]).held_up_ms = number(rest[1], Source::Measured { count: 1 });
         }
         _ => panic!("line {line}: no {kind:?}"),
     }
@@ -203,7 +206,6 @@ fn live(known: &mut Known, field: &str, value: Value<i64>) {
         "rebalance_ms" => &mut measured.rebalance_ms,
         "sync_ms" => &mut measured.sync_ms,
         "start_spread_ms" => &mut measured.start_spread_ms,
-        "connector_call_ms" => &mut measured.connector_call_ms,
         "brokers" => &mut broker.count,
         "session_min_ms" => &mut broker.session_min_ms,
         "session_max_ms" => &mut broker.session_max_ms,

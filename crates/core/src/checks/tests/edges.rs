@@ -36,6 +36,91 @@ fn known_limits_go_over_default_ones() {
     assert!(fired(&both).is_empty());
 }
 
+/// Brokers that wait for nobody are meant to.
+#[test]
+fn no_initial_delay_is_never_too_short() {
+    let text = "live initial_delay_ms 0\nlive start_spread_ms 60000";
+    assert!(fired(text).is_empty());
+}
+
+/// What a connector sets for its producer is held against what its worker sets, or against
+/// what nobody sets.
+#[test]
+fn a_connectors_producer_has_what_its_worker_has_unless_it_says_so() {
+    let refused = |text: &str| {
+        let findings = judge(&known(text)).into_iter();
+        let mut ours = findings.filter(|it| it.check.id == "delivery_below_request");
+        ours.find(|it| it.judgement.subject == "foo")
+            .unwrap()
+            .judgement
+            .outcome
+    };
+    let cases = [
+        // Kafka's default of a request is 30 s, and it lingers 5 ms.
+        ("worker a\nproducer foo delivery_ms=30005", Outcome::Passed),
+        ("worker a\nproducer foo delivery_ms=30004", Outcome::Fired),
+        (
+            "worker a producer.linger.ms=0\nproducer foo delivery_ms=30000",
+            Outcome::Passed,
+        ),
+        (
+            "worker a producer.request.timeout.ms=40000\nproducer foo delivery_ms=40004",
+            Outcome::Fired,
+        ),
+        (
+            "worker a producer.request.timeout.ms=40000\nproducer foo delivery_ms=9000 request_ms=8000",
+            Outcome::Passed,
+        ),
+        // Nobody sets the delivery: Connect never gives up.
+        ("worker a\nproducer foo request_ms=900000", Outcome::Passed),
+        (
+            "worker a producer.delivery.timeout.ms=60000\nproducer foo request_ms=60001",
+            Outcome::Fired,
+        ),
+        (
+            "worker a producer.delivery.timeout.ms=?\nproducer foo request_ms=60001",
+            Outcome::Undecided,
+        ),
+        (
+            "member a\nproducer foo request_ms=60001",
+            Outcome::Undecided,
+        ),
+        (
+            "member a\nproducer foo delivery_ms=60001",
+            Outcome::Undecided,
+        ),
+        (
+            "worker a\nproducer foo delivery_ms=${x} request_ms=1",
+            Outcome::Undecided,
+        ),
+        (
+            "worker a\nproducer foo delivery_ms=60000 request_ms=${x}",
+            Outcome::Undecided,
+        ),
+    ];
+    for (text, outcome) in cases {
+        assert_eq!(refused(text), outcome, "{text}");
+    }
+}
+
+/// A worker makes three topics, and each finding says which of them it is about.
+#[test]
+fn a_topic_with_one_replica_is_a_subject_of_its_own() {
+    let text = "worker a bootstrap.servers=b1:1,b2:1 config.storage.topic=c \
+                config.storage.replication.factor=1 status.storage.replication.factor=1";
+    let findings = judge(&known(text)).into_iter();
+    let ours = findings.filter(|it| it.check.id == "internal_topic_single_replica");
+    let subjects: Vec<String> = ours.map(|it| it.judgement.subject).collect();
+    assert_eq!(
+        subjects,
+        [
+            "a (c)",
+            "a (offset.storage.topic)",
+            "a (status.storage.topic)"
+        ]
+    );
+}
+
 /// Where nothing is meant to wait, no wait is too short.
 #[test]
 fn no_delay_is_never_too_short() {
@@ -102,6 +187,79 @@ fn spans_are_as_people_say_them() {
     let more = [(12_345, "12 s"), (300_000, "5 min"), (7_200_000, "2 h")];
     for (ms, said) in spans.into_iter().chain(more) {
         assert_eq!(look::span(ms), said, "{ms}");
+    }
+}
+
+/// What somebody meant where a number belongs, and nothing of what is there.
+#[test]
+fn a_refused_number_says_what_was_meant() {
+    let advice = |value: &str| {
+        let mut known = known("worker a session.timeout.ms=1");
+        let given = known.workers[0].settings.get_mut("session.timeout.ms");
+        given.unwrap().text = Ok(value.to_owned());
+        let findings = judge(&known).into_iter();
+        let mut ours = findings.filter(|it| it.check.id == "value_refused");
+        ours.next().unwrap().judgement.advice
+    };
+    let cases = [
+        ("60000 # a minute", "comment"),
+        ("60000\t! a minute", "comment"),
+        ("\"60000\"", "quotation marks"),
+        ("'1'", "quotation marks"),
+        ("5m", "unit"),
+        ("30 s", "unit"),
+        ("99999999999", "too large"),
+        ("-99999999999", "too small"),
+        ("300,000", "digits alone"),
+        ("3_600_000", "digits alone"),
+        ("1.5", "digits alone"),
+    ];
+    for (value, expected) in cases {
+        let advice = advice(value).unwrap_or_default();
+        assert!(advice.contains(expected), "{value}: {advice:?}");
+        assert!(!advice.contains(value), "{value}: {advice}");
+    }
+    for other in ["canary", "", "m", "s3cr3t", "#", "12ab34", "$1"] {
+        assert_eq!(advice(other), None, "{other}");
+    }
+}
+
+/// Whoever reads a running group was told its topics: they are not missed.
+#[test]
+fn the_topics_of_a_running_group_are_known() {
+    let missing = |text: &str, id: &str| {
+        let findings = judge(&known(text)).into_iter();
+        let ours = findings.filter(|it| it.check.id == id);
+        let missing: Vec<String> = ours.flat_map(|it| it.judgement.missing).collect();
+        missing.join(", ")
+    };
+    let read =
+        "group g\nmember a\nmember b\ntopic config.storage.topic c\ntopic status.storage.topic s";
+    assert_eq!(missing(read, "groups_share_topics"), "");
+    assert_eq!(
+        missing(read, "topics_collide"),
+        "offset.storage.topic, offset.storage.topic"
+    );
+    let split =
+        "the settings of other workers, offset.storage.topic, the settings of other workers";
+    assert_eq!(missing(read, "group_split_topics"), split);
+    let all = format!("{read}\ntopic offset.storage.topic c");
+    assert_eq!(fired(&all), ["topics_collide", "topics_collide"]);
+    let neighbour = format!("{read}\nneighbour h status.storage.topic=s");
+    assert_eq!(fired(&neighbour), ["groups_share_topics"]);
+}
+
+/// What Kafka refuses is told once, and nothing is made of it.
+#[test]
+fn a_number_that_is_refused_is_held_against_nothing() {
+    for text in [
+        "worker a worker.sync.timeout.ms=9223372036854775807",
+        "worker a worker.sync.timeout.ms=2147483648",
+        "worker a scheduled.rebalance.max.delay.ms=-1",
+        "worker a consumer.session.timeout.ms=2147483648 scheduled.rebalance.max.delay.ms=60000",
+        "worker a producer.delivery.timeout.ms=-1",
+    ] {
+        assert_eq!(fired(text), ["value_refused"], "{text}");
     }
 }
 

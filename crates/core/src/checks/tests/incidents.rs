@@ -15,7 +15,7 @@ fn fired(text: &str) -> Vec<String> {
 /// O-15: calls of a connector hold up the worker's own thread.
 #[test]
 fn o_15_a_connector_blocks_longer_than_the_group_waits() {
-    let text = "worker a admin.default.api.timeout.ms=60000\ntold a rebalance.timeout.ms=60000 session.timeout.ms=10000\nlive connector_call_ms 120000";
+    let text = "worker a admin.default.api.timeout.ms=60000\ntold a rebalance.timeout.ms=60000 session.timeout.ms=10000\nheld a 120000";
     assert_eq!(
         fired(text),
         [

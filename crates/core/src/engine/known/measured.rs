@@ -1,11 +1,17 @@
 //! How long things took in the group, where that is certain enough to be held against a clock.
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
 use super::DELAY;
-use crate::answers::{HabitAnswer, Outcome};
+use crate::answers::{Bound, HabitAnswer, Outcome};
 use crate::checks::known::{Known, Measured};
 use crate::checks::source::{Source, Value};
 use crate::engine::State;
-use crate::limits::CHECK_RESTARTS_MIN;
+use crate::facts::observation::{Claim, GroupSnapshot, Member};
+use crate::facts::time::EventTime;
+use crate::limits::{CHECK_RESTARTS_MIN, CHECK_START_GAP_MS};
+use crate::story::rounds::Round;
 
 /// How long things took, by the habits and the last rounds.
 pub(super) fn measured(state: &State, known: &Known) -> Measured {
@@ -14,8 +20,92 @@ pub(super) fn measured(state: &State, known: &Known) -> Measured {
         restart_ms: restart_ms(&habits.restarts, known),
         stop_ms: longest(&habits.stops),
         sync_ms: sync_ms(state),
-        ..Measured::default()
+        rebalance_ms: rebalance_ms(state),
+        start_spread_ms: start_spread_ms(state, known),
     }
+}
+
+/// How long unrest certainly lasted, of the episodes that are over.
+fn rebalance_ms(state: &State) -> Option<Value<i64>> {
+    let lasted = state.story.episodes.closed().filter_map(|episode| {
+        let active = episode.active;
+        match active.bound {
+            Bound::Exact | Bound::AtLeast => Some(active.ms),
+            Bound::Poll => active.between_ms.map(|(least, _)| least),
+            Bound::AtMost => None,
+        }
+    });
+    longest_of(lasted.collect())
+}
+
+/// How far apart workers certainly started. A start is the first generation of a group that
+/// was empty, and those after it as long as each brings somebody new, soon.
+///
+/// The coordinator ends the first join no sooner than the initial delay after somebody
+/// joined (`GroupCoordinatorService`: `min(initial delay, rebalance timeout)`), and whoever
+/// came after its record was no part of it.
+fn start_spread_ms(state: &State, known: &Known) -> Option<Value<i64>> {
+    let rounds: Vec<&Round> = state.rounds.shown().collect();
+    let spreads = rounds.iter().enumerate().filter_map(|(place, round)| {
+        let first = round.record.as_deref().filter(|r| !r.members.is_empty())?;
+        let was_empty = match place.checked_sub(1).map(|before| rounds[before]) {
+            Some(before) if before.incarnation == round.incarnation => {
+                let record = before.record.as_deref();
+                record.is_some_and(|record| record.members.is_empty())
+            }
+            _ => round.generation <= 1,
+        };
+        let joined = first.join_ended.filter(|_| was_empty)?;
+        let waited_ms = known.broker.initial_delay_ms.as_ref().map_or(0, |delay| {
+            let timeouts = first.members.iter().map(|m| m.rebalance_timeout_ms);
+            delay.value.min(timeouts.max().map_or(0, i64::from))
+        });
+        let after = rounds.get(place.saturating_add(1)..).unwrap_or_default();
+        let last = last_of_start(round, first, after);
+        let apart_ms = last.map_or(0, |before_last| {
+            before_last
+                .since_ms(joined)
+                .max(0)
+                .saturating_add(waited_ms)
+        });
+        Some(apart_ms)
+    });
+    longest_of(spreads.collect())
+}
+
+/// The record before the one that brings the last worker of a start.
+fn last_of_start(round: &Round, first: &GroupSnapshot, after: &[&Round]) -> Option<EventTime> {
+    let mut seen: BTreeSet<&str> = first.members.iter().map(|m| &*m.worker).collect();
+    let mut before = first;
+    let mut arrived = first.recorded;
+    let mut last = None;
+    for next in after {
+        let record = next.record.as_deref();
+        let follows = |record: &&GroupSnapshot| {
+            next.incarnation == round.incarnation
+                && before.generation.checked_add(1) == Some(record.generation)
+                && record.recorded.since_ms(arrived) <= CHECK_START_GAP_MS
+        };
+        let Some(record) = record.filter(follows) else {
+            break;
+        };
+        // Who is back at its old address was restarted, or thrown out.
+        let comes = |member: &Arc<Member>| !matches!(member.claim, Claim::Items(_));
+        let is_new = |member: &&Arc<Member>| comes(member) && !seen.contains(&*member.worker);
+        if record.members.iter().any(|member| is_new(&member)) {
+            last = Some(before.recorded);
+            arrived = record.recorded;
+        }
+        seen.extend(record.members.iter().map(|member| &*member.worker));
+        before = record;
+    }
+    last
+}
+
+fn longest_of(all: Vec<i64>) -> Option<Value<i64>> {
+    let most = all.iter().copied().max()?;
+    let count = u64::try_from(all.len()).unwrap_or(u64::MAX);
+    Some(measured_ms(most, count))
 }
 
 fn longest(habits: &[HabitAnswer]) -> Option<Value<i64>> {
@@ -52,12 +142,7 @@ fn sync_ms(state: &State) -> Option<Value<i64>> {
         let record = round.record.as_deref()?;
         Some(record.recorded.since_ms(record.join_ended?))
     });
-    let took: Vec<i64> = took.collect();
-    let most = took.iter().copied().max()?;
-    Some(measured_ms(
-        most,
-        u64::try_from(took.len()).unwrap_or(u64::MAX),
-    ))
+    longest_of(took.collect())
 }
 
 fn measured_ms(ms: i64, count: u64) -> Value<i64> {

@@ -3,16 +3,19 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::held::{Held, held};
+use super::records::{all_stayed, own_rounds};
 use super::{REBALANCE, SESSION};
 use crate::answers::DisagreementType;
 use crate::checks::known::Worker;
 use crate::checks::source::{Source, Value};
 use crate::engine::State;
 use crate::engine::publish::{shared_workers, worker_label};
-use crate::facts::ids::WorkItem;
+use crate::facts::ids::{CONNECTOR_TASK, WorkItem};
 use crate::facts::observation::{Claim, GroupSnapshot, Member};
 use crate::facts::time::EventTime;
 use crate::limits::{CHECK_WORKERS_ALIKE_MAX, CHECK_WORKERS_MAX};
+use crate::story::config_log::What;
 use crate::story::disagreements::Open;
 use crate::story::rounds::Round;
 
@@ -31,6 +34,8 @@ pub(super) struct Members<'a> {
     /// which generation: by the worker's address, since who was out comes back as another
     /// member.
     out_after: BTreeMap<&'a str, (i64, i32)>,
+    /// Who was held up by what it started, by the worker's address.
+    held: BTreeMap<&'a str, Held>,
     /// Generations that are remembered.
     generations: u64,
     now: Option<EventTime>,
@@ -51,6 +56,7 @@ impl<'a> Members<'a> {
             since,
             given_up: given_up(state),
             out_after: out_after(state),
+            held: held(state),
             generations: u64::try_from(generations).unwrap_or(u64::MAX),
             now: state.clock.now(),
         }
@@ -66,6 +72,7 @@ impl<'a> Members<'a> {
                 || self.shared.contains(&*member.worker)
                 || self.given_up.contains_key(&*member.id)
                 || self.out_after.contains_key(&*member.worker)
+                || self.held.contains_key(&*member.worker)
         };
         members.sort_by(|left, right| {
             (!is_special(left), &left.worker, &left.id).cmp(&(
@@ -119,8 +126,13 @@ impl<'a> Members<'a> {
             };
             Value::new(*ms, source)
         });
+        let held_up_ms = self.held.get(&*member.worker).map(|held| {
+            let source = Source::Measured { count: held.times };
+            Value::new(held.at_least_ms, source)
+        });
         Worker {
             out_after_ms,
+            held_up_ms,
             given_up: Some(Value::new(given_up, source)),
             told: told.into_iter().collect(),
             advertised,
@@ -175,38 +187,63 @@ fn given_up(state: &State) -> BTreeMap<&str, i64> {
     count
 }
 
-/// Who was told to give up work, was out of the group after its own rebalance timeout, and came
-/// back with a claim: it had not died, it was still stopping.
+/// Who had work to stop, was out of the group after its own rebalance timeout, and came back
+/// with a claim: it had not died, it was still stopping.
 fn out_after(state: &State) -> BTreeMap<&str, (i64, i32)> {
-    let ours = |round: &&Round| round.incarnation == state.group.incarnation;
-    let records: Vec<&GroupSnapshot> = state
-        .rounds
-        .shown()
-        .filter(ours)
-        .filter_map(|round| round.record.as_deref())
-        .collect();
+    let rounds: Vec<(&Round, &GroupSnapshot)> = own_rounds(state).collect();
     let mut out = BTreeMap::new();
-    for (place, pair) in records.windows(2).enumerate() {
-        let [before, now] = pair else {
+    for (place, pair) in rounds.windows(2).enumerate() {
+        let [(round, before), (_, now)] = pair else {
             continue;
         };
-        let took_ms = now.recorded.since_ms(before.recorded);
-        for member in before.members.iter().filter(|m| !m.revoked.is_empty()) {
+        if all_stayed(round) {
+            continue;
+        }
+        for member in &before.members {
+            if now.member(&member.id).is_some() {
+                continue;
+            }
+            let Some(since) = stops_since(state, before, now, member) else {
+                continue;
+            };
+            let took_ms = now.recorded.since_ms(since);
             let waited_ms = i64::from(member.rebalance_timeout_ms);
             let is_over = took_ms >= waited_ms.saturating_sub(OUT_EARLY_MS);
-            let is_out = now.member(&member.id).is_none();
-            let mut later = records.iter().skip(place.saturating_add(1));
-            let back = later.find_map(|record| {
+            let mut later = rounds.iter().skip(place.saturating_add(1));
+            let back = later.find_map(|(_, record)| {
                 let mut members = record.members.iter();
                 members.find(|back| back.worker == member.worker)
             });
             let has_claim = back.is_some_and(|back| matches!(back.claim, Claim::Items(_)));
-            if is_over && is_out && has_claim {
+            if is_over && has_claim {
                 out.insert(&*member.worker, (waited_ms, before.generation));
             }
         }
     }
     out
+}
+
+/// Since when a member had work to stop: the record that told it to, else the commit of other
+/// tasks of a connector, which makes it stop the old ones before it joins
+/// (`DistributedHerder.processTaskConfigUpdatesWithIncrementalCooperative`).
+fn stops_since(
+    state: &State,
+    before: &GroupSnapshot,
+    now: &GroupSnapshot,
+    member: &Member,
+) -> Option<EventTime> {
+    if !member.revoked.is_empty() {
+        return Some(before.recorded);
+    }
+    let changes = &state.story.config;
+    let mut changes = changes.between(before.config_offset, now.config_offset);
+    changes.find_map(|change| {
+        let is_commit = matches!(change.what, What::Committed { changed: true, .. });
+        let mut told = member.told.iter();
+        let has_tasks =
+            told.any(|item| item.connector == change.connector && item.task != CONNECTOR_TASK);
+        change.recorded.filter(|_| is_commit && has_tasks)
+    })
 }
 
 /// Since when a member was in all generations.

@@ -4,12 +4,15 @@
 use std::sync::Arc;
 
 use super::count;
-use crate::answers::Outcome;
+use crate::answers::{DisagreementType, Outcome};
 use crate::checks::known::Records;
 use crate::checks::source::{Source, Value};
 use crate::engine::State;
 use crate::engine::polls::Sight;
+use crate::facts::ids::Protocol;
+use crate::facts::input::Topic;
 use crate::facts::observation::{Claim, GroupSnapshot};
+use crate::facts::time::EventTime;
 use crate::limits::CHECK_MISMATCHES_MS;
 use crate::story::rounds::Round;
 
@@ -18,12 +21,36 @@ use crate::story::rounds::Round;
 const GENERATIONS: u64 = 100;
 const GAPS_MAX: u64 = 10;
 
+/// Ages are told in steps of this.
+const AGE_STEP_MS: i64 = 10_000;
+
+/// A leader looks at the session key each time that it does anything; one that has led for
+/// so long has.
+const LEADS_FOR_MS: i64 = 60_000;
+
 /// A leader's own delay, and where it was read.
 pub(super) struct Led {
     pub(super) member: Arc<str>,
     pub(super) delay: Value<i64>,
     /// The generation in which it showed first.
     since: i32,
+}
+
+/// The rounds of the group's life that have records.
+pub(super) fn own_rounds(state: &State) -> impl Iterator<Item = (&Round, &GroupSnapshot)> {
+    let ours = |round: &&Round| round.incarnation == state.group.incarnation;
+    let rounds = state.rounds.shown().filter(ours);
+    rounds.filter_map(|round| Some((round, round.record.as_deref()?)))
+}
+
+/// Their records.
+pub(super) fn own_records(state: &State) -> impl Iterator<Item = &GroupSnapshot> {
+    own_rounds(state).map(|(_, record)| record)
+}
+
+/// Whether all members of a round are in the next, as far as that was looked at.
+pub(super) fn all_stayed(round: &Round) -> bool {
+    !round.stayed.is_empty() && round.stayed.iter().all(|stayed| *stayed)
 }
 
 /// Rounds of the group's life, each with the one after, where both have records.
@@ -112,13 +139,7 @@ pub(super) fn leader_delays(state: &State) -> Vec<Led> {
 /// Without those that say nothing of the workers as they are: whoever was in the group when
 /// such a delay showed first was restarted since, perhaps with another file.
 fn still_said(state: &State, newest: Option<&GroupSnapshot>, delays: Vec<Led>) -> Vec<Led> {
-    let ours = |round: &&Round| round.incarnation == state.group.incarnation;
-    let records: Vec<&GroupSnapshot> = state
-        .rounds
-        .shown()
-        .filter(ours)
-        .filter_map(|round| round.record.as_deref())
-        .collect();
+    let records: Vec<&GroupSnapshot> = own_records(state).collect();
     let has_stayed = |led: &Led| {
         let mut records = records.iter();
         let then = records.find(|record| record.generation == led.since);
@@ -165,8 +186,53 @@ pub(super) fn records(
             let bytes = i64::try_from(newest.bytes).unwrap_or(i64::MAX);
             Value::new(bytes, Source::Counted { generations: 1 })
         }),
-        ..Records::default()
+        key_age_ms: newest.and_then(|newest| key_age_ms(state, newest)),
+        stray_running_ms: newest.and_then(|_| stray_running_ms(state, rounds.len())),
     }
+}
+
+/// Up to when all of a topic is read, on the clock of events, in whole steps: what is
+/// compared is not to be another twenty times a second.
+fn read_until(state: &State, topic: Topic) -> Option<EventTime> {
+    let confirmed = state.progress.of(topic).confirmed()?;
+    let delay_ms = state.clock.delay_live_ms_min.unwrap_or(0);
+    let EventTime(ms) = confirmed.as_event(delay_ms);
+    Some(EventTime(ms.saturating_sub(ms.rem_euclid(AGE_STEP_MS))))
+}
+
+/// How old the newest session key is, while the group signs its requests, and once its leader
+/// has had time to renew it.
+fn key_age_ms(state: &State, newest: &GroupSnapshot) -> Option<Value<i64>> {
+    let until = read_until(state, Topic::Config)?;
+    let signs = newest.protocol == Some(Protocol::Sessioned);
+    if !signs || until.since_ms(newest.recorded) < LEADS_FOR_MS {
+        return None;
+    }
+    let written = state.configured.session_key()?;
+    let source = Source::Topic {
+        name: state.settings.config_topic.clone(),
+    };
+    Some(Value::new(until.since_ms(written).max(0), source))
+}
+
+/// Since when the oldest status says `RUNNING` of a worker that is not there.
+fn stray_running_ms(state: &State, generations: usize) -> Option<Value<i64>> {
+    let until = read_until(state, Topic::Status)?;
+    let open = state.story.disagreements.open(&state.configured);
+    let strays = open.filter(|(item, open)| {
+        let newest = state.statuses.get(*item);
+        // Where somebody else has written since, it may run twice; the status is right.
+        let says_so = newest.is_some_and(|newest| newest.worker == open.worker);
+        says_so && open.kind == DisagreementType::RunningOnDepartedWorker
+    });
+    let since: Vec<EventTime> = strays.map(|(_, open)| open.since).collect();
+    let Some(oldest) = since.iter().min() else {
+        return Some(count(0, generations));
+    };
+    let source = Source::Measured {
+        count: u64::try_from(since.len()).unwrap_or(u64::MAX),
+    };
+    Some(Value::new(until.since_ms(*oldest).max(0), source))
 }
 
 fn revoked_at_once(rounds: &[&Round]) -> Option<Value<i64>> {

@@ -1,0 +1,123 @@
+//! Workers that were out of the group while something held up their own thread: calls of
+//! connectors, and stops of tasks.
+
+use crate::checks_measured::says;
+
+/// b is told to start foo in second 10, and waits ten seconds for itself.
+fn held(out_s: f64, back: &str) -> String {
+    format!(
+        "0.0 config connector foo
+         0.0 config tasks foo 1
+         0.1 ends
+         1.0 group 1 sessioned a off=3 timeout=10000 join=0.9 | a: session=6000 claim=none | b: host=192.0.2.2 session=6000 claim=none
+         10.0 group 2 sessioned a off=3 timeout=10000 join=9.9 | a: session=6000 claim=- | b: host=192.0.2.2 session=6000 claim=- add=foo,foo-0
+         {out_s} group 3 sessioned a off=3 delay=60000 timeout=10000 join={} | a: session=6000 claim=-
+         40.0 group 4 sessioned a off=3 delay=60000 timeout=10000 join=39.9 | a: session=6000 claim=-
+         45.0 group 5 sessioned a off=3 timeout=10000 join=44.9 | a: session=6000 claim=- | {back}
+         46.0 ends",
+        out_s - 0.1
+    )
+}
+
+const BACK: &str = "b#2: host=192.0.2.2 session=6000 claim=foo,foo-0";
+const CALLS: &str = "misses how long connectors hold up their worker, in ms";
+
+#[test]
+fn a_worker_that_a_connector_holds_up() {
+    let check = "connector_call_exceeds_rebalance";
+    let told = "b:8083: a connector held up its worker for 30 s, the group waits for 10 s; \
+                30000 (measured once), 10000 (record of b:8083, generation 5)";
+    for out_s in [20.0, 26.0] {
+        assert_eq!(says(&held(out_s, BACK), check), told, "{out_s}");
+    }
+    // Sooner it may have been frozen, and so it may later.
+    for out_s in [19.9, 26.1] {
+        assert_eq!(says(&held(out_s, BACK), check), CALLS, "{out_s}");
+    }
+}
+
+#[test]
+fn workers_that_something_else_held_up() {
+    let check = "connector_call_exceeds_rebalance";
+    // It died.
+    let dead = BACK.replace("foo,foo-0", "none");
+    assert_eq!(says(&held(21.0, &dead), check), CALLS);
+    // It never came back.
+    assert_eq!(
+        says(&held(21.0, "c: host=192.0.2.9 claim=none"), check),
+        CALLS
+    );
+    // It had something to stop.
+    let stops = held(21.0, BACK).replace("claim=- add=foo,foo-0", "claim=foo-0 rev=foo-0 add=foo");
+    assert_eq!(says(&stops, check), CALLS);
+    // It was told to start nothing.
+    let idle = held(21.0, BACK).replace("add=foo,foo-0", "add=foo-0");
+    assert_eq!(says(&idle, check), CALLS);
+}
+
+#[test]
+fn a_worker_that_was_held_up_until_it_is_restarted_or_starts_it_at_last() {
+    let check = "connector_call_exceeds_rebalance";
+    let before = held(21.0, BACK);
+    let restarted = format!(
+        "{before}
+         60.0 group 6 sessioned a off=3 timeout=10000 join=59.9 | a: session=6000 claim=- | b#3: host=192.0.2.2 session=6000 claim=none
+         61.0 ends"
+    );
+    assert_eq!(says(&restarted, check), CALLS);
+    let started = |s: f64| {
+        format!(
+            "{before}
+         60.0 group 6 sessioned a off=3 timeout=10000 join=59.9 | a: session=6000 claim=- | b#2: host=192.0.2.2 session=6000 claim=foo-0 add=foo
+         {s} group 7 sessioned a off=3 timeout=10000 join={} | a: session=6000 claim=- | b#2: host=192.0.2.2 session=6000 claim=foo,foo-0
+         100.0 ends",
+            s - 0.1
+        )
+    };
+    assert_eq!(says(&started(70.1), check), CALLS);
+    assert!(says(&started(70.0), check).contains("held up"));
+    // A longer rebalance timeout mends it, too.
+    let longer = format!(
+        "{before}
+         60.0 group 6 sessioned a off=3 timeout=30000 join=59.9 | a: session=6000 claim=- | b#2: host=192.0.2.2 session=6000 claim=foo,foo-0
+         61.0 ends"
+    );
+    assert_eq!(says(&longer, check), CALLS);
+    let still = longer.replace("timeout=30000", "timeout=29999");
+    assert!(says(&still, check).contains("held up"));
+}
+
+/// foo gets other tasks in second 20: a stops its old one before it joins.
+fn reconfigured(out_s: f64, back: &str) -> String {
+    format!(
+        "0.0 config connector foo
+         0.0 config tasks foo 1
+         0.1 ends
+         1.0 group 1 sessioned b off=3 timeout=10000 join=0.9 | a: session=6000 claim=none add=foo-0 | b: host=192.0.2.2 session=6000 claim=none add=foo
+         2.0 ends
+         20.0 config tasks foo 2
+         {out_s} group 2 sessioned b off=6 delay=60000 timeout=10000 join={} | b: host=192.0.2.2 session=6000 claim=foo
+         40.0 group 3 sessioned b off=6 timeout=10000 join=39.9 | {back} | b: host=192.0.2.2 session=6000 claim=foo
+         41.0 ends",
+        out_s - 0.1
+    )
+}
+
+#[test]
+fn a_worker_that_was_out_while_it_stopped_the_tasks_of_a_connector_that_gets_others() {
+    let check = "stop_exceeds_rebalance";
+    let back = "a#2: session=6000 claim=foo-0";
+    let told = "a:8083: it stopped tasks, and was out of the group after 10 s; \
+                10000 (record of a:8083, generation 1), 10000 (record of a:8083, generation 3)";
+    assert_eq!(says(&reconfigured(30.0, back), check), told);
+    let misses = "misses how long tasks take to stop, in ms";
+    // Sooner something else put it out, as it did whom nothing made stop anything.
+    assert_eq!(says(&reconfigured(29.4, back), check), misses);
+    let idle = reconfigured(30.0, back).replace("claim=none add=foo-0", "claim=none");
+    assert_eq!(says(&idle, check), misses);
+    let unchanged = reconfigured(30.0, back).replace("20.0 config tasks foo 2", "20.0 config key");
+    assert_eq!(says(&unchanged, check), misses);
+    // It died.
+    let dead = "a#2: session=6000 claim=none";
+    assert_eq!(says(&reconfigured(30.0, dead), check), misses);
+}
