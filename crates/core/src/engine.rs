@@ -90,8 +90,9 @@ pub struct State {
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct GroupNow {
     newest: Option<Arc<GroupSnapshot>>,
-    /// When the agent had it.
-    newest_arrived: Option<ArrivalTime>,
+    /// The config offset that it and all records since one name, where it lies beyond what was
+    /// read then, and when the agent had the first of them.
+    config_ahead: Option<(i64, ArrivalTime)>,
     /// Whether it was written while the agent watched.
     newest_live: bool,
     /// When the group was deleted, if its newest record says so.

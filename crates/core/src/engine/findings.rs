@@ -101,10 +101,8 @@ fn config_partitions(state: &State, found: &mut Vec<FindingAnswer>) {
 /// asked after that record, does not reach it: another cluster's topic, more than one
 /// partition, or a topic created anew.
 fn config_beyond_end(state: &State, found: &mut Vec<FindingAnswer>) {
-    let (Some(newest), Some(arrived)) = (&state.group.newest, state.group.newest_arrived) else {
-        return;
-    };
-    let Some(named) = newest.config_offset else {
+    let (Some(newest), Some((named, arrived))) = (&state.group.newest, state.group.config_ahead)
+    else {
         return;
     };
     let progress = state.progress.of(Topic::Config);

@@ -69,7 +69,8 @@ impl State {
         self.rounds.resume(now);
         self.story.steps.resume(now);
         self.group.newest_live = false;
-        self.group.newest_arrived = self.group.newest_arrived.min(Some(now));
+        let ahead = self.group.config_ahead;
+        self.group.config_ahead = ahead.map(|(named, since)| (named, since.min(now)));
         // What a process read itself, from its start on.
         self.tallies = Tallies::default();
         self.due.all();

@@ -137,8 +137,20 @@ impl State {
         self.group.revoked_before = before
             .as_deref()
             .is_some_and(|before| before.revoked_from_those_in(&now));
+        // Rounds that end in a mismatch name the same offset faster than the end of the topic
+        // can be asked for: the first of them counts.
+        let read = self.progress.of(Topic::Config).next_max();
+        self.group.config_ahead = now
+            .config_offset
+            .filter(|named| *named > read)
+            .map(|named| {
+                let since = self
+                    .group
+                    .config_ahead
+                    .filter(|(before, _)| *before <= named);
+                since.unwrap_or((named, at))
+            });
         self.group.newest = Some(now);
-        self.group.newest_arrived = Some(at);
         self.group.newest_live = live;
         self.group.deleted = None;
     }

@@ -169,6 +169,28 @@ fn another_clusters_config_topic() {
     );
 }
 
+/// Rounds that end in a mismatch follow faster than the end of the topic is known: they say it
+/// together.
+#[test]
+fn another_clusters_config_topic_in_a_loop() {
+    let mut engine = Engine::new();
+    feed(
+        &mut engine,
+        "0.0 config connector other
+         0.1 ends
+         1.0 group 4 sessioned a off=305 | a: claim=foo
+         1.8 group 5 sessioned a off=305 | a: claim=foo",
+    );
+    let found = |engine: &Engine| {
+        let findings = engine.answers().findings;
+        (findings.iter()).any(|one| one.finding == "config_offset_beyond_end")
+    };
+    engine.apply(&ends(Topic::Config, 900, 1_850, &[(0, 1)]));
+    assert!(!found(&engine), "asked before the first");
+    engine.apply(&ends(Topic::Config, 1_200, 1_900, &[(0, 1)]));
+    assert!(found(&engine));
+}
+
 /// The finding goes when the offset comes.
 #[test]
 fn config_offset_that_comes_later_is_no_finding() {
