@@ -193,7 +193,9 @@ impl Agent {
         };
         let text = encode(&families(&view), Format::OpenMetrics);
         for line in text.lines().filter(|line| !line.starts_with('#')) {
-            super::series::line(samples, line, &self.labels, now);
+            // Exemplars are no answers, and promtool takes none.
+            let sample = line.split_once(" # ").map_or(line, |(sample, _)| sample);
+            super::series::line(samples, sample, &self.labels, now);
         }
     }
 
