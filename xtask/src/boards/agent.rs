@@ -36,7 +36,7 @@ fn sight() -> Row {
             .unit("percentunit")
             .bad_below(&[(0.01, WARN), (1.0, GOOD)])
             .nothing("no agent")
-            .size(5, 5),
+            .size(4, 5),
             Panel::stat(
                 "Agents that say different things",
                 "How many generations the copies of a group lie apart. More than a moment of difference: one of them is behind.",
@@ -51,7 +51,7 @@ fn sight() -> Row {
             )
             .good_below(&[(1.0, WARN)])
             .nothing("not known")
-            .size(5, 5),
+            .size(4, 5),
             Panel::table(
                 "Workers without an agent",
                 "Members of the group beside which no agent says that it stands. Their departures are seen all the same, by the others.",
@@ -93,7 +93,7 @@ fn sight() -> Row {
                 value("Value #B", "Beside the leader", "bool_yes_no"),
             ])
             .nothing("no agent")
-            .size(7, 5),
+            .size(9, 5),
             Panel::stripes(
                 "What each agent can see",
                 "full: everything. Anything else: /readyz of that agent names the missing right or topic.",
@@ -282,8 +282,8 @@ fn program() -> Row {
                 .zero_based()
                 .size(8, 7),
             Panel::lines("Open files and threads", "Of each agent; the limit of files is in the table.")
-                .ask(ours(&of_agent("process_open_fds")), "{{instance}} files {{cluster}}")
-                .ask(ours(&of_agent("process_threads")), "{{instance}} threads {{cluster}}")
+                .ask(ours(&of_agent("process_open_fds")), "files {{instance}} {{cluster}}")
+                .ask(ours(&of_agent("process_threads")), "threads {{instance}} {{cluster}}")
                 .zero_based()
                 .size(8, 7),
             Panel::lines("Series in a scrape", "What each agent exposes.")
