@@ -43,6 +43,10 @@ pub fn run(args: &ConfigArgs, out: &mut impl Write) -> io::Result<Exit> {
         eprintln!("{mistakes}");
         return Ok(Exit::Config);
     }
+    if let Err(mistakes) = wiring::traces(&loaded.config) {
+        eprintln!("{mistakes}");
+        return Ok(Exit::Config);
+    }
     let expired = wiring::expired(&loaded.config, web.as_ref());
     for warning in loaded.warnings.iter().chain(&expired) {
         eprintln!("warning: {warning}");

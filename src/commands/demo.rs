@@ -16,8 +16,8 @@ use tokio::net::TcpListener;
 
 use crate::commands::exit::Exit;
 use crate::commands::run::build;
-use crate::commands::start;
-use crate::config::{LogConfig, LogLevel, Readiness};
+use crate::commands::{start, wiring};
+use crate::config::{LogConfig, LogLevel, Mistakes, Readiness, TraceCopies, traces_for_url};
 use crate::read::capture::{CaptureError, CaptureReader};
 use crate::read::connection::{Connection, Hidden};
 use crate::read::kafka::ReadSettings;
@@ -57,6 +57,10 @@ pub struct DemoArgs {
     /// End after the incident instead of serving until Ctrl-C
     #[arg(long)]
     pub exit: bool,
+    /// Send the rebalances that are over as traces to this receiver of OTLP, as
+    /// http://HOST:PORT; protocol, headers and TLS by OTEL_EXPORTER_OTLP_* variables
+    #[arg(long, value_name = "URL")]
+    pub otlp: Option<String>,
     /// Show the agent's own log, too
     #[arg(long)]
     pub verbose: bool,
@@ -76,6 +80,8 @@ enum DemoError {
         address: SocketAddr,
         source: std::io::Error,
     },
+    #[error(transparent)]
+    Receiver(#[from] Mistakes),
     #[error("kafka client not configured")]
     Client(#[from] crate::read::kafka::ReadError),
     #[error("runtime not started")]
@@ -102,6 +108,10 @@ pub fn run(args: &DemoArgs) -> Exit {
     match played.flatten() {
         Ok(()) => Exit::Ok,
         Err(DemoError::Output(error)) => Exit::of_output(&error),
+        Err(DemoError::Receiver(mistakes)) => {
+            eprintln!("{mistakes}");
+            Exit::Config
+        }
         Err(error) => Exit::of_error(&error),
     }
 }
@@ -110,6 +120,12 @@ async fn play(args: &DemoArgs) -> Result<(), DemoError> {
     let script = match &args.capture {
         Some(path) => Script::write(CaptureReader::open(path)?)?,
         None => Script::write(CaptureReader::new(INCIDENT)?)?,
+    };
+    let traces = match &args.otlp {
+        Some(url) => Some(wiring::client(traces_for_url(url, &|name| {
+            std::env::var(name).ok()
+        })?)?),
+        None => None,
     };
     let listener = TcpListener::bind(args.listen)
         .await
@@ -121,7 +137,12 @@ async fn play(args: &DemoArgs) -> Result<(), DemoError> {
     let loopback = SocketAddr::from((Ipv4Addr::LOCALHOST, args.broker_port));
     let broker = Broker::start(loopback, script.cluster_id(), &script.topics()).await?;
     let shutdown = Shutdown::new();
-    let agent = Agent::start(plan(&script, broker.address()), &shutdown)?;
+    let plan = Plan {
+        // Nobody else watches this group.
+        traces: traces.map(|client| (client, TraceCopies::All)),
+        ..plan(&script, broker.address())
+    };
+    let agent = Agent::start(plan, &shutdown)?;
     let mut narrator = Narrator::new(agent.published());
     introduce(&script, broker.address(), page)?;
     let show = async {

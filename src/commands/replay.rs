@@ -5,9 +5,12 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use evenkeel_core::answers::{Answers, EpisodeAnswer, EpisodesAnswer, Outcome, RoundAnswer};
+use evenkeel_core::answers::{
+    Answers, DepartureHow, EpisodesAnswer, Outcome, RoundAnswer, SkewAnswer,
+};
 use evenkeel_core::engine::{Change, Engine};
-use evenkeel_core::facts::input::Topic;
+use evenkeel_core::facts::input::{Settings, Topic};
+use evenkeel_core::facts::time::EventTime;
 use serde::Serialize;
 use thiserror::Error;
 
@@ -15,7 +18,7 @@ use crate::commands::{start, wiring};
 use crate::config::{Mistakes, traces_for_url};
 use crate::read::capture::{CaptureError, CaptureReader, Header, Skipped};
 use crate::show::traces::wire::{Client, SendError};
-use crate::show::traces::{Scene, Trace, sender, trace};
+use crate::show::traces::{Named, Trace, sender, trace_of_closed};
 
 /// Why a replay failed.
 #[derive(Debug, Error)]
@@ -76,15 +79,9 @@ enum Line<'a> {
     /// An input was read to the end it had at start.
     CaughtUp { at_ms: i64, input: Topic },
     /// An episode began.
-    Opened {
-        at_ms: i64,
-        episode: &'a EpisodeAnswer,
-    },
+    Opened { at_ms: i64, episode: Named<'a> },
     /// An episode is over.
-    Closed {
-        at_ms: i64,
-        episode: &'a EpisodeAnswer,
-    },
+    Closed { at_ms: i64, episode: Named<'a> },
     /// What was sent as traces, where that was asked for.
     Sent {
         receiver: &'a str,
@@ -97,11 +94,19 @@ enum Line<'a> {
     /// What a later release wrote and this one does not know; absent where nothing is.
     Skipped { kinds: u64, fields: u64 },
     /// The episodes, as they are known in the end.
-    Episodes {
-        episodes: Option<&'a EpisodesAnswer>,
-    },
+    Episodes { episodes: Option<Episodes<'a>> },
     /// What the engine says in the end.
     Answers { answers: &'a Answers },
+}
+
+/// As `EpisodesAnswer`, each with the id of its trace.
+#[derive(Serialize)]
+struct Episodes<'a> {
+    open: Option<Named<'a>>,
+    active_since: Option<EventTime>,
+    closed: Vec<Named<'a>>,
+    departed: &'a [(Option<DepartureHow>, u64)],
+    skews: &'a [SkewAnswer],
 }
 
 /// Arguments of `evenkeel replay`.
@@ -158,7 +163,7 @@ impl Sending {
             return;
         };
         let answers = engine.answers();
-        match trace(episode, &Scene::of(&answers)) {
+        match trace_of_closed(&answers, episode) {
             Some(trace) => self.traces.push(trace),
             None => {
                 self.without_trace += 1;
@@ -268,10 +273,33 @@ fn derive(
     }
     let answers = engine.answers();
     let episodes = answers.episodes.as_ref();
+    let episodes = episodes.map(|all| Episodes::of(&answers.settings, all));
     line(&mut out, &Line::Episodes { episodes })?;
     line(&mut out, &Line::Answers { answers: &answers })?;
     out.flush()?;
     trouble.map_or(Ok(()), |error| Err(failed(error)))
+}
+
+// === impl Episodes ===
+
+impl<'a> Episodes<'a> {
+    fn of(settings: &Settings, all: &'a EpisodesAnswer) -> Self {
+        let EpisodesAnswer {
+            open,
+            active_since,
+            closed,
+            departed,
+            skews,
+        } = all;
+        let closed = closed.iter();
+        Self {
+            open: open.as_ref().map(|open| Named::of(settings, open)),
+            active_since: *active_since,
+            closed: closed.map(|one| Named::of(settings, one)).collect(),
+            departed,
+            skews,
+        }
+    }
 }
 
 // === impl Line ===
@@ -303,8 +331,14 @@ impl<'a> Line<'a> {
                 generation: *generation,
             },
             Change::Deleted => Self::Deleted { at_ms },
-            Change::Opened(episode) => Self::Opened { at_ms, episode },
-            Change::Closed(episode) => Self::Closed { at_ms, episode },
+            Change::Opened(episode) => Self::Opened {
+                at_ms,
+                episode: Named::of(engine.state().settings(), episode),
+            },
+            Change::Closed(episode) => Self::Closed {
+                at_ms,
+                episode: Named::of(engine.state().settings(), episode),
+            },
             Change::CaughtUp { input } => Self::CaughtUp {
                 at_ms,
                 input: *input,

@@ -1,4 +1,5 @@
-//! `evenkeel rules`: prints the bundled alerting rules, with the user's thresholds.
+//! `evenkeel rules`: prints the bundled alerting rules, with the user's thresholds, and routes
+//! that go with them.
 
 mod settings;
 mod template;
@@ -39,6 +40,9 @@ const TEMPLATES: [(&str, &str); 6] = [
     ),
 ];
 
+/// The template of `alerts/alertmanager.example.yaml`.
+const ROUTES: &str = include_str!("../../alerts/templates/alertmanager.yaml");
+
 /// Where runbooks are read unless `--runbook-base` says otherwise.
 const RUNBOOK_BASE: &str = concat!(env!("CARGO_PKG_REPOSITORY"), "/blob/main/docs/runbooks");
 
@@ -49,15 +53,19 @@ const DASHBOARD_BASE: &str = "https://grafana.example/d";
 #[derive(Debug, Clone, Args)]
 #[command(after_help = settings::help())]
 pub struct RulesArgs {
-    /// How to print them
+    /// What to print
     #[arg(long, value_enum, default_value_t = RulesFormat::Prometheus)]
     pub format: RulesFormat,
-    /// A threshold other than its default; may come several times
+    /// A threshold other than its default, each at most once; may come several times
     #[arg(long, value_name = "NAME=VALUE")]
     pub set: Vec<String>,
     /// Labels by which the copies of one group's series differ, separated by commas
     #[arg(long, value_name = "LABELS", default_value = "instance,pod")]
     pub copies: String,
+    /// Labels by which groups of the same name differ, separated by commas; those that series do
+    /// not have may be named
+    #[arg(long, value_name = "LABELS", default_value = "job,cluster,namespace")]
+    pub cluster_labels: String,
     /// Where the runbooks are: `runbook_url` is this, the alert and `.md`
     #[arg(long, value_name = "URL", default_value = RUNBOOK_BASE)]
     pub runbook_base: String,
@@ -85,6 +93,8 @@ pub enum RulesFormat {
     Prometheus,
     /// A `PrometheusRule` of the Prometheus operator
     Kubernetes,
+    /// Routes and inhibitions that go with the rules, for an Alertmanager that is there
+    Alertmanager,
 }
 
 /// Prints the rules, or says what is wrong with the thresholds: all of it.
@@ -123,13 +133,20 @@ pub fn print(args: &RulesArgs) -> Result<String, Mistakes> {
     if !mistakes.is_empty() {
         return Err(Mistakes(mistakes));
     }
-    let groups: String = TEMPLATES
-        .iter()
-        .map(|(_, text)| groups(&template::render(text, &settings)))
-        .collect();
+    let groups = || -> String {
+        let rendered = |(_, text): &(_, &str)| groups(&template::render(text, &settings));
+        TEMPLATES.iter().map(rendered).collect()
+    };
     Ok(match args.format {
-        RulesFormat::Prometheus => format!("# Written by `evenkeel rules`.\ngroups:\n{groups}"),
-        RulesFormat::Kubernetes => resource(args, &labels, &groups),
+        RulesFormat::Prometheus => {
+            let groups = groups();
+            format!("# Written by `evenkeel rules`.\ngroups:\n{groups}")
+        }
+        RulesFormat::Kubernetes => resource(args, &labels, &groups()),
+        RulesFormat::Alertmanager => {
+            let routes = template::render(ROUTES, &settings);
+            format!("# Written by `evenkeel rules --format alertmanager`.\n{routes}")
+        }
     })
 }
 
@@ -140,7 +157,7 @@ fn resource(args: &RulesArgs, labels: &[(&str, &str)], groups: &str) -> String {
     if let Some(namespace) = &args.namespace {
         text.push_str(&format!("  namespace: {namespace}\n"));
     }
-    text.push_str("  labels:\n    app.kubernetes.io/name: evenkeel\n");
+    text.push_str(&format!("  labels:\n    {OWN_LABEL}: evenkeel\n"));
     for (name, value) in labels {
         text.push_str(&format!("    {name}: {value:?}\n"));
     }
@@ -162,22 +179,24 @@ fn groups(file: &str) -> String {
     format!("{comment}{groups}")
 }
 
+/// The label that every resource has.
+const OWN_LABEL: &str = "app.kubernetes.io/name";
+
 fn labels<'a>(given: &'a [String], mistakes: &mut Vec<Mistake>) -> Vec<(&'a str, &'a str)> {
-    let is_part = |c: char| c.is_ascii_alphanumeric() || "-_./".contains(c);
-    let mut labels = Vec::new();
+    let is_part = |c: char| c.is_ascii_alphanumeric() || "-_./=".contains(c);
+    let mut labels: Vec<(&str, &str)> = Vec::new();
     for label in given {
-        match label.split_once('=') {
-            Some((name, value))
-                if !name.is_empty() && label.chars().all(|c| is_part(c) || c == '=') =>
-            {
-                labels.push((name, value));
-            }
-            _ => mistakes.push(settings::mistake(
-                "--label",
-                label,
-                "NAME=VALUE, as Kubernetes takes labels",
-            )),
+        let pair = label.split_once('=');
+        let pair = pair.filter(|(name, _)| !name.is_empty() && label.chars().all(is_part));
+        let Some((name, value)) = pair else {
+            let expected = "NAME=VALUE, as Kubernetes takes labels";
+            mistakes.push(settings::mistake("--label", label, expected));
+            continue;
+        };
+        if name == OWN_LABEL || labels.iter().any(|(known, _)| *known == name) {
+            mistakes.push(settings::mistake("--label", label, "each label once"));
         }
+        labels.push((name, value));
     }
     labels
 }

@@ -13,7 +13,7 @@ use super::properties::Judge;
 use super::tree::Tree;
 use super::typed::Config;
 use super::validate::validate_with;
-use super::{check, connection, file, groups, yaml};
+use super::{check, connection, file, groups, traces, yaml};
 
 /// A configuration is pages, not megabytes; more is a mistaken path.
 const FILE_BYTES_MAX: u64 = 1024 * 1024;
@@ -167,6 +167,7 @@ impl Sources<'_> {
                 let mut origins = groups::of_overrides(&overrides);
                 origins.extend(workers.filled.iter().cloned());
                 origins.extend(connection::origins(&config, &tree, &workers));
+                origins.extend(traces::origins(&tree.traces, &env));
                 Ok(Loaded {
                     tree,
                     config,

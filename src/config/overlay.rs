@@ -86,12 +86,14 @@ fn is_service(name: &str) -> bool {
 
 /// Puts one override into the tree of values.
 pub(super) fn put(root: &mut Value, over: &Override, keys: &[Key], mistakes: &mut Vec<Mistake>) {
-    let mut leaves = leaves(keys);
-    leaves.retain(|(_, shape)| !matches!(shape, Shape::Map));
-    let is_property = |key: &str| {
-        key.strip_prefix("kafka.properties.")
-            .is_some_and(|p| !p.is_empty())
-    };
+    let (maps, leaves): (Vec<_>, Vec<_>) = leaves(keys)
+        .into_iter()
+        .partition(|(_, shape)| matches!(shape, Shape::Map));
+    let in_map = maps.iter().find_map(|(map, _)| {
+        let name = over.key.strip_prefix(map.as_str())?.strip_prefix('.')?;
+        let (outer, inner) = map.split_once('.')?;
+        (!name.is_empty()).then_some((outer, inner, name))
+    });
     if over.key.is_empty() {
         mistakes.push(Mistake {
             origin: Some(over.origin.clone()),
@@ -100,18 +102,21 @@ pub(super) fn put(root: &mut Value, over: &Override, keys: &[Key], mistakes: &mu
         return;
     }
     let known = leaves.iter().any(|(key, _)| *key == over.key);
-    if !known && !is_property(&over.key) {
-        let known = leaves.iter().map(|(key, _)| key.as_str());
+    if !known && in_map.is_none() {
+        let mistake = several(&over.key, &maps, &leaves).unwrap_or_else(|| {
+            let known = leaves.iter().map(|(key, _)| key.as_str());
+            unknown(&over.key, "a key", nearest(&over.key, known))
+        });
         mistakes.push(Mistake {
             origin: Some(over.origin.clone()),
-            ..unknown(&over.key, "a key", nearest(&over.key, known))
+            ..mistake
         });
         return;
     }
     let value = Value::String(over.value.clone());
-    let placed = if let Some(name) = over.key.strip_prefix("kafka.properties.") {
-        section(root, "kafka")
-            .and_then(|kafka| section(kafka, "properties"))
+    let placed = if let Some((outer, inner, name)) = in_map {
+        section(root, outer)
+            .and_then(|outer| section(outer, inner))
             .map(|map| (map, name))
     } else if let Some(name) = over.key.strip_prefix("groups.") {
         match only_group(root) {
@@ -135,6 +140,22 @@ pub(super) fn put(root: &mut Value, over: &Override, keys: &[Key], mistakes: &mu
     if let Some((Value::Mapping(map), name)) = placed {
         map.insert(Value::String(name.to_owned()), value);
     }
+}
+
+/// What is wrong with a key that holds several: a map, or a section.
+fn several(key: &str, maps: &[(String, Shape)], leaves: &[(String, Shape)]) -> Option<Mistake> {
+    let key = key.trim_end_matches('.');
+    if maps.iter().any(|(map, _)| map == key) {
+        let expected = format!("one value of it, as {key}.NAME=VALUE");
+        return Some(Mistake::new(key, "a map", expected));
+    }
+    let is_in = |(leaf, _): &&(String, Shape)| {
+        leaf.strip_prefix(key)
+            .is_some_and(|rest| rest.starts_with('.'))
+    };
+    let (leaf, _) = leaves.iter().find(is_in)?;
+    let expected = format!("one key of it, as {leaf}=VALUE");
+    Some(Mistake::new(key, "a section", expected))
 }
 
 fn unknown(name: &str, expected: &str, near: Option<&str>) -> Mistake {

@@ -34,7 +34,8 @@ default.
 - Keys of `groups` have a variable and a flag for the only group; a file with several
   groups refuses them.
 - A librdkafka property is set by `EVENKEEL_KAFKA_PROPERTIES_` and its name in capitals with
-  underscores for dots, or by `--set kafka.properties.NAME=VALUE`.
+  underscores for dots, or by `--set kafka.properties.NAME=VALUE`; a header of traces by
+  `--set traces.headers.NAME=VALUE`.
 - Values stay as they are written: `3.10` and `0x10` need no quotes. YAML's merge keys (`<<`)
   work. The file may have 1 MiB.
 - Secrets belong into `${env:NAME}` or `${file:/path}`. Values of properties are never logged or

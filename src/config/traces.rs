@@ -3,6 +3,7 @@
 //! (<https://opentelemetry.io/docs/specs/otel/protocol/exporter/>).
 
 mod endpoint;
+mod origins;
 mod pairs;
 
 use std::collections::BTreeMap;
@@ -12,6 +13,7 @@ use super::mistake::{Mistake, Mistakes, nearest, quoted};
 use super::secret::Secret;
 use super::tree::{TraceCompression, TraceProtocol, TracesTree};
 use super::typed::TracesConfig;
+pub(super) use origins::origins;
 
 /// The variables that are read.
 pub const VARIABLES: [&str; 20] = [
@@ -130,7 +132,13 @@ pub(super) fn of_traces(
     let endpoint = endpoint::parse(&said.value, protocol, is_whole);
     let endpoint = endpoint.map_err(|wrong| {
         let expected = "http://HOST:PORT or https://HOST:PORT";
-        mistakes.push(Mistake::new(said.path.as_str(), wrong, expected));
+        let mistake = Mistake::new(said.path.as_str(), wrong, expected);
+        let whole = format!("http://{}", said.value);
+        // Whoever leaves out the scheme means that one; what else is wrong is no hint.
+        mistakes.push(match endpoint::parse(&whole, protocol, is_whole) {
+            Ok(_) => mistake.hint(format!("did you mean {whole}?")),
+            Err(_) => mistake,
+        });
     });
     let headers = lookup.headers(headers, mistakes);
     let timeout_ms = lookup.timeout_ms(*timeout_ms, mistakes);

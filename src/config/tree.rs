@@ -199,13 +199,14 @@ section! {
         /// or ${file:/path}, and is never shown.
         headers: Headers = Headers::default() => "authorization: Bearer ${file:/run/secrets/collector}";
         /// Milliseconds after which a receiver that does not answer is given up, from 100 to
-        /// 60000; 10000 where nothing says otherwise. What was not taken is tried again.
+        /// 60000; 10000 where nothing says otherwise. What was not taken is tried again for an
+        /// hour.
         timeout_ms: Option<usize> = None => "5000";
         /// Whether spans are compressed: gzip, or none.
         compression: Option<TraceCompression> = None => "gzip";
         /// A file with the authorities, in PEM, that the receiver's certificate is checked
-        /// against; without one those of the system. Read anew for each connection, as the two
-        /// below are.
+        /// against, and nobody else's; without one those of the system. Read anew for each
+        /// connection, as the two below are.
         ca_file: Option<String> = None => "/etc/evenkeel/collector-ca.pem";
         /// A file with the certificate, in PEM, that the receiver is shown.
         certificate_file: Option<String> = None => "/etc/evenkeel/tls.crt";

@@ -277,10 +277,8 @@ impl group::Surroundings for Watcher {
         if let Some(keeper) = &mut self.keeper {
             keeper.show(engine, &mut answers, &*self.reader);
         }
-        let traces = self.exporter.as_mut().map(|exporter| {
-            exporter.saw(&answers);
-            exporter.stats()
-        });
+        let exporter = self.exporter.as_mut();
+        let traces = exporter.map(|exporter| exporter.saw(&answers));
         self.words.answers(&self.group, &answers);
         self.reader.heed(&answers);
         if answers.fresh && self.given_back < 2 {
@@ -314,7 +312,11 @@ impl group::Surroundings for Watcher {
                 .hitches
                 .retain(|hitch| hitch.group != self.group);
             published.agent.hitches.extend(hitches);
-            published.agent.traces = traces.or(published.agent.traces);
+            if let Some((stats, handed)) = traces {
+                published.agent.traces = Some(stats);
+                let group = Arc::clone(&self.group);
+                published.agent.traced.insert(group, handed);
+            }
             published.agent.unkept.remove(&self.group);
             if let Some(trouble) = unkept {
                 published

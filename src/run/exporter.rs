@@ -1,13 +1,15 @@
 //! Hands the trace of each rebalance that is over to the sender, where it is this agent's turn.
 
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use evenkeel_core::answers::{Answers, EpisodeAnswer, Mode};
 use evenkeel_core::engine::{Change, Engine};
+use evenkeel_core::limits::EPISODES_SHOWN_MAX;
 
 use crate::config::TraceCopies;
 use crate::show::traces::sender::Queue;
-use crate::show::traces::{Scene, Trace, share, trace};
+use crate::show::traces::{Trace, share, trace_of_closed};
 use crate::show::view::TraceStats;
 
 /// Hands traces of one group over.
@@ -18,6 +20,10 @@ pub(super) struct Exporter {
     /// The worker beside the agent, as it was last known: it may be gone from the group by the
     /// time at which a rebalance that it led is over.
     own: Option<Arc<str>>,
+    /// Episodes that were handed over, in this order, as many as are remembered.
+    handed: VecDeque<Arc<str>>,
+    /// The same, as it is published.
+    published: Arc<BTreeSet<Arc<str>>>,
     /// Whether it was said that no worker is beside the agent.
     told: bool,
 }
@@ -30,15 +36,19 @@ impl Exporter {
             queue,
             copies,
             own: None,
+            handed: VecDeque::new(),
+            published: Arc::default(),
             told: false,
         }
     }
 
-    /// What may be shown changed.
-    pub(super) fn saw(&mut self, answers: &Answers) {
+    /// What may be shown changed: what became of spans until now, and the episodes whose trace
+    /// was handed to the sender.
+    pub(super) fn saw(&mut self, answers: &Answers) -> (TraceStats, Arc<BTreeSet<Arc<str>>>) {
         if let Some(own) = &answers.own {
             self.own = Some(Arc::clone(&own.worker));
         }
+        (self.queue.stats(), Arc::clone(&self.published))
     }
 
     /// An input was taken: what closed with it is sent, once and whole.
@@ -46,10 +56,19 @@ impl Exporter {
         for change in changes {
             if let Change::Closed(episode) = change
                 && let Some(trace) = self.due(engine, episode)
+                && self.queue.offer(trace)
             {
-                self.queue.offer(trace);
+                self.remember(&episode.id);
             }
         }
+    }
+
+    fn remember(&mut self, episode: &Arc<str>) {
+        self.handed.push_back(Arc::clone(episode));
+        if self.handed.len() > EPISODES_SHOWN_MAX {
+            self.handed.pop_front();
+        }
+        self.published = Arc::new(self.handed.iter().cloned().collect());
     }
 
     /// The trace of an episode that closed just now, where it is to be sent from here.
@@ -68,7 +87,7 @@ impl Exporter {
         let answers = engine.answers();
         // Where records are left out, another sidecar knows more of the same rebalance.
         let knows_all = matches!(answers.mode, Mode::Full | Mode::NoPolls);
-        knows_all.then(|| trace(episode, &Scene::of(&answers)))?
+        knows_all.then(|| trace_of_closed(&answers, episode))?
     }
 
     fn say_alone(&mut self, engine: &Engine) {
@@ -83,10 +102,6 @@ impl Exporter {
             hint,
             "trace not sent: none of the group's workers is beside this agent"
         );
-    }
-
-    pub(super) fn stats(&self) -> TraceStats {
-        self.queue.stats()
     }
 }
 

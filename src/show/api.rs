@@ -5,12 +5,13 @@ mod episodes;
 
 use std::sync::Arc;
 
-use evenkeel_core::answers::{Answers, EpisodeAnswer, Mode};
+use evenkeel_core::answers::{Answers, Mode};
 use evenkeel_core::facts::input::{Settings, Topic, Trouble};
 use evenkeel_core::facts::time::ArrivalTime;
 use serde::Serialize;
 
 use crate::show::health::{About, Health, Reason, Why, health};
+use crate::show::traces::Named;
 use crate::show::view::{AgentStats, Published};
 pub(super) use checks::checks;
 pub(super) use episodes::episodes;
@@ -70,7 +71,7 @@ struct GroupState<'a> {
     reasons: Vec<ReasonText<'a>>,
     reading: Vec<Reading>,
     /// The episode that is open; all of them are at `/api/v1/episodes`.
-    episode: Option<&'a EpisodeAnswer>,
+    episode: Option<Named<'a>>,
     #[serde(flatten)]
     answers: &'a Answers,
 }
@@ -176,7 +177,8 @@ fn group_state<'a>(
         episode: answers
             .episodes
             .as_ref()
-            .and_then(|all| all.open.as_deref()),
+            .and_then(|all| all.open.as_deref())
+            .map(|episode| Named::of(&answers.settings, episode)),
         answers,
     }
 }

@@ -88,6 +88,7 @@ pub static ALL: &[&Family] = &[
     &SPANS_EXPORTED,
     &SPANS_FAILED,
     &SPANS_DROPPED,
+    &SPANS_WAITING,
     &BUILD_INFO,
     &PROCESS_CPU,
     &PROCESS_OPEN_FDS,

@@ -104,12 +104,9 @@ pub fn families(view: &View) -> Snapshot<'_> {
     let mut told = Collected::default();
     for (answers, health) in &groups {
         if health.current && is_shown_here(view.limits.group_series, answers) {
-            group::fill(
-                &mut told,
-                answers,
-                view.limits.subjects_max,
-                view.agent.traces.is_some(),
-            );
+            let traced = view.agent.traced.get(answers.settings.group.as_str());
+            let traced = traced.map(|traced| &**traced);
+            group::fill(&mut told, answers, view.limits.subjects_max, traced);
         }
     }
     finish(own, told, view)

@@ -230,6 +230,7 @@ pub(crate) fn published(groups: Vec<Answers>) -> Published {
                 exported: 412,
                 failed: 3,
                 dropped: 17,
+                waiting: 24,
             }),
             expiries: BTreeMap::from([(CertificateUse::Server, 1_702_592_000)]),
             ..AgentStats::default()

@@ -6,10 +6,12 @@
 
 mod form;
 pub mod ids;
+mod named;
 pub mod sender;
 pub mod share;
 pub mod tree;
 pub mod wire;
 
 pub use ids::of_episode;
-pub use tree::{Scene, Trace, trace};
+pub use named::Named;
+pub use tree::{Scene, Trace, trace, trace_of_closed};

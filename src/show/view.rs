@@ -1,7 +1,7 @@
 //! What is shown: the answers of each group, what the agent counts about itself, and
 //! the moment of showing. A plain value, so that everything made of it is a function.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -45,6 +45,8 @@ pub struct AgentStats {
     pub pending: Vec<String>,
     /// What became of spans; absent where traces go nowhere.
     pub traces: Option<TraceStats>,
+    /// Episodes whose trace this agent handed to its sender, by group.
+    pub traced: BTreeMap<Arc<str>, Arc<BTreeSet<Arc<str>>>>,
     /// Why the state of a group is not kept, where it should be and is not.
     pub unkept: BTreeMap<Arc<str>, String>,
 }
@@ -78,6 +80,8 @@ pub struct TraceStats {
     pub failed: u64,
     /// They were never sent.
     pub dropped: u64,
+    /// They are still to be sent, or on their way.
+    pub waiting: u64,
 }
 
 /// What a certificate is for.

@@ -27,7 +27,7 @@ use crate::replays::{captures, name};
 mod recorded;
 mod scraped;
 
-use recorded::{AS_THE_ROUNDS, EVERYDAY, RAISED, UNRECORDED};
+use recorded::{AS_THE_ROUNDS, EVERYDAY, NO_STORMS, RAISED, UNRECORDED};
 
 /// How often a sidecar is scraped: as often, by the scale of the scenarios, as every 15 s.
 const STEP_MS: i64 = 1000;
@@ -167,10 +167,14 @@ fn label<'a>(series: &'a str, name: &str) -> &'a str {
 
 /// The alerts that the rules raise on these scrapes.
 fn fired(scrapes: &[Scrape], args: &[&str]) -> Fired {
+    fired_by(scrapes, &rules(args))
+}
+
+fn fired_by(scrapes: &[Scrape], rules: &str) -> Fired {
     const EVER: &str = r#"count_over_time(ALERTS{alertstate="firing"}[1d])"#;
     const STANDING: &str = r#"ALERTS{alertstate="firing"}"#;
     let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("rules.yaml"), rules(args)).unwrap();
+    fs::write(folder.path().join("rules.yaml"), rules).unwrap();
     let mut test =
         "rule_files: [rules.yaml]\nevaluation_interval: 1s\ntests:\n  - interval: 1s\n    \
          input_series:\n"
@@ -280,4 +284,29 @@ fn every_alert_is_raised_by_a_recording_or_cannot_be() {
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// It is that workers left in good order which keeps the alert silent: without it, it fires.
+#[test]
+fn workers_restarted_in_good_order_are_no_storm() {
+    if !has_promtool() {
+        return;
+    }
+    let is_raised = |scrapes: &[Scrape], rules: &str| {
+        let found = fired_by(scrapes, rules);
+        let mut names = found.ever.iter().map(|(alert, _)| alert);
+        names.any(|alert| alert == "EvenkeelRebalanceStorm")
+    };
+    let in_good_order = r#"(evenkeel_departed_workers{how=~"graceful|cut_short"})) >= 2"#;
+    let storm = r#"evenkeel_pattern{group="connect",pattern="storm"}"#;
+    let rules = rules(&["--time-scale", AS_THE_ROUNDS]);
+    assert!(rules.contains(in_good_order));
+    let without = rules.replace(in_good_order, &in_good_order.replace(">= 2", ">= 200"));
+    for (name, would_be) in NO_STORMS {
+        let scrapes = scrapes(&capture(name));
+        let has_it = |scrape: &Scrape| scrape.get(storm).is_some_and(|value| *value > 0.0);
+        assert!(scrapes.iter().any(has_it), "{name}");
+        assert!(!is_raised(&scrapes, &rules), "{name}");
+        assert_eq!(is_raised(&scrapes, &without), would_be, "{name}");
+    }
 }

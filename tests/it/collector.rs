@@ -5,6 +5,7 @@
 mod beside;
 mod faults;
 mod replayed;
+mod restarted;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -6,6 +6,7 @@ mod licences;
 mod live;
 mod report;
 mod rules;
+mod runbooks;
 mod setup;
 mod steps;
 mod targets;
@@ -107,7 +108,7 @@ const STEPS: &[Step] = &[
     },
     Step {
         name: "rules",
-        about: "alerts and their tests, by promtool",
+        about: "alerts, their tests and their routes, by promtool and amtool",
         run: rules::run,
         needed: false,
     },

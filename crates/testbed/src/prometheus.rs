@@ -21,11 +21,13 @@ use crate::wait::wait_until;
 const PROGRAM: &str = "prometheus";
 
 /// Longest start on a loaded machine.
-const START_MAX: Duration = Duration::from_secs(30);
-const ANSWER_MAX: Duration = Duration::from_secs(10);
+const START_MAX: Duration = Duration::from_secs(60);
+const ANSWER_MAX: Duration = Duration::from_secs(30);
 const END_MAX: Duration = Duration::from_secs(20);
 
 const CONFIG: &str = "prometheus.json";
+/// Where its samples are.
+pub(crate) const DATA: &str = "data";
 
 /// What it scrapes and evaluates.
 #[derive(Clone, Debug)]
@@ -133,10 +135,15 @@ impl Prometheus {
     /// Why it cannot be run on this machine; `None` if it can.
     #[must_use]
     pub fn obstacle() -> Option<String> {
+        Prometheus::lacks(PROGRAM)
+    }
+
+    /// What brings a program of its package, where that is not there.
+    pub(crate) fn lacks(program: &str) -> Option<String> {
         let path = std::env::var_os("PATH").unwrap_or_default();
-        let is_there = std::env::split_paths(&path).any(|folder| folder.join(PROGRAM).is_file());
+        let is_there = std::env::split_paths(&path).any(|folder| folder.join(program).is_file());
         (!is_there)
-            .then(|| format!("{PROGRAM} is not installed; as root: apt-get install -y {PROGRAM}"))
+            .then(|| format!("{program} is not installed; as root: apt-get install -y {PROGRAM}"))
     }
 
     /// Starts it and waits until it is ready.
@@ -144,7 +151,15 @@ impl Prometheus {
     /// # Errors
     /// When it is not there, refuses the configuration, or does not get ready.
     pub fn start(spec: &PrometheusSpec) -> anyhow::Result<Prometheus> {
-        let folder = Folder::create()?;
+        Prometheus::start_in(Folder::create()?, spec, &[])
+    }
+
+    /// Starts it in a folder in which its samples may lie, with more arguments.
+    pub(crate) fn start_in(
+        folder: Folder,
+        spec: &PrometheusSpec,
+        more: &[String],
+    ) -> anyhow::Result<Prometheus> {
         let port = Port::reserve(&cache::port_locks()?)?;
         write_config(folder.path(), spec)?;
         let mut command = Command::new(PROGRAM);
@@ -155,7 +170,7 @@ impl Prometheus {
             ))
             .arg(format!(
                 "--storage.tsdb.path={}",
-                folder.path().join("data").display()
+                folder.path().join(DATA).display()
             ))
             .arg(format!(
                 "--web.listen-address={}:{}",
@@ -163,7 +178,8 @@ impl Prometheus {
                 port.number()
             ))
             .args(["--web.enable-lifecycle", "--log.level=warn"])
-            .arg("--enable-feature=exemplar-storage");
+            .arg("--enable-feature=exemplar-storage")
+            .args(more);
         let log = folder.path().join("prometheus.log");
         let mut prometheus = Prometheus {
             process: Process::start(PROGRAM, command, &log)?,
@@ -204,6 +220,15 @@ impl Prometheus {
     pub fn query(&self, expression: &str) -> anyhow::Result<Vec<Value>> {
         let data = self.ask("query", &[("query", expression)])?;
         list(&data["result"])
+    }
+
+    /// As [`Prometheus::query`], at an instant in seconds since 1970.
+    ///
+    /// # Errors
+    /// When it refuses the expression.
+    pub fn query_at(&self, expression: &str, at: f64) -> anyhow::Result<Vec<Value>> {
+        let asked = [("query", expression), ("time", &at.to_string())];
+        list(&self.ask("query", &asked)?["result"])
     }
 
     /// The result of a query over a time, in seconds since 1970: a list of `{metric, values}`.

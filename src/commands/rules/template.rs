@@ -7,10 +7,14 @@
 //! | `${2m.s}`, `${lost_margin.s}` | the same in seconds |
 //! | `${most_share}` | a number |
 //! | `${copies}` | the labels by which copies differ |
+//! | `${same}` | the labels that tell one group from any other |
+//! | `${matchers}`, `${arguments}` | the same, for `printf`: series of the alert's group |
 //! | `${runbook}`, `${dashboard UID}` | links of the alert above |
-//! | `${names QUERY LABEL MATCHERS}` | up to five values of a label, and how many more |
+//! | `${names QUERY LABEL MATCHERS}` | up to five values of a label, and how many more; a matcher `a=@` takes the alert's own |
 //! | `${after_move ALERT}` | a sentence, if the alert began soon after a rebalance |
-//! | `${trust}` | how many copies are sure of what they see |
+//! | `${newest}` | what set the newest rebalance off, and who |
+//! | `${place}` | in which cluster that is, where the alert says so |
+//! | `${trust}` | the same, and how many copies are sure of what they see |
 
 use super::settings::{Setting, Settings, millis, written};
 
@@ -70,16 +74,18 @@ fn value(inner: &str, alert: &str, settings: &Settings) -> Option<String> {
     let first = words.next()?;
     let rest: Vec<&str> = words.collect();
     match (first, rest.as_slice()) {
-        ("copies", []) => Some(settings.copies.clone()),
+        ("copies", []) => Some(settings.copies.join(", ")),
+        ("same", []) => Some(settings.same.join(", ")),
+        ("matchers", []) => Some(matchers(settings)),
+        ("arguments", []) => Some(arguments(settings)),
         ("runbook", []) => Some(format!("{}/{alert}.md", settings.runbook_base)),
-        ("dashboard", [uid]) => Some(format!(
-            "'{}/{uid}?var-group={{{{ $labels.group }}}}'",
-            settings.dashboard_base
-        )),
-        ("trust", []) => Some(trust()),
-        ("after_move", [alert]) => Some(after_move(alert)),
-        ("names", [query, label]) => Some(names(query, label, "")),
-        ("names", [query, label, matchers]) => Some(names(query, label, matchers)),
+        ("dashboard", [uid]) => Some(dashboard(uid, settings)),
+        ("newest", []) => Some(newest(settings)),
+        ("place", []) => Some(place(settings)),
+        ("trust", []) => Some(place(settings) + &trust(settings)),
+        ("after_move", [alert]) => Some(after_move(alert, settings)),
+        ("names", [query, label]) => Some(names(query, label, "", settings)),
+        ("names", [query, label, more]) => Some(names(query, label, more, settings)),
         (name, []) => number(name, settings),
         _ => None,
     }
@@ -110,38 +116,92 @@ fn number(name: &str, settings: &Settings) -> Option<String> {
     }
 }
 
-/// The series of the alert's group, by a query in which `{@}` is where matchers go, or by a
-/// name and a comparison.
-fn selected(query: &str, matchers: &str) -> String {
-    let mut all = "group=%q,job=%q".to_owned();
-    if !matchers.is_empty() {
-        all.push(',');
-        all.push_str(matchers);
+/// Matchers of the alert's group, each value to be filled in by `printf`. A label that the
+/// alert does not have is empty there, which matches series without it.
+fn matchers(settings: &Settings) -> String {
+    let one = |label: &String| format!("{label}=%q");
+    settings.same.iter().map(one).collect::<Vec<_>>().join(",")
+}
+
+/// What fills in the matchers, in their order.
+fn arguments(settings: &Settings) -> String {
+    let one = |label: &String| format!("$labels.{label}");
+    settings.same.iter().map(one).collect::<Vec<_>>().join(" ")
+}
+
+/// A query of series of the alert's group, for `printf`, with its arguments. It has `{@}`
+/// where matchers go, or is a name and a comparison.
+fn selected(query: &str, more: &str, settings: &Settings) -> (String, String) {
+    let mut all = matchers(settings);
+    let mut filled = arguments(settings);
+    for matcher in more.split(',').filter(|matcher| !matcher.is_empty()) {
+        // The alert's own value of that label.
+        if let Some(label) = matcher.strip_suffix("=@") {
+            all.push_str(&format!(",{label}=%q"));
+            filled.push_str(&format!(" $labels.{label}"));
+        } else {
+            all.push_str(&format!(",{matcher}"));
+        }
     }
+    let places = query.matches("{@}").count().max(1);
+    let filled = vec![filled; places].join(" ");
     if query.contains("{@}") {
-        return query.replace("{@}", &format!("{{{all}}}"));
+        return (query.replace("{@}", &format!("{{{all}}}")), filled);
     }
     let end = query.find(['=', '>']).unwrap_or(query.len());
     let (name, comparison) = query.split_at(end);
-    format!("{name}{{{all}}}{comparison}")
+    (format!("{name}{{{all}}}{comparison}"), filled)
 }
 
-fn names(query: &str, label: &str, matchers: &str) -> String {
-    let subjects = format!("max by ({label}) ({})", selected(query, matchers));
-    let group = "$labels.group $labels.job";
+fn names(query: &str, label: &str, more: &str, settings: &Settings) -> String {
+    let (query, filled) = selected(query, more, settings);
+    let subjects = format!("max by ({label}) ({query})");
     // Not `topk`: of equal values it takes any, and the words would change all the time.
     format!(
-        "{{{{ range $i, $s := query (printf `{subjects}` {group}) | sortByLabel \"{label}\" }}}}\
+        "{{{{ range $i, $s := query (printf `{subjects}` {filled}) | sortByLabel \"{label}\" }}}}\
          {{{{ if lt $i {NAMED_MAX} }}}}{{{{ if $i }}}}, {{{{ end }}}}{{{{ $s.Labels.{label} }}}}{{{{ end }}}}\
          {{{{ else }}}}none{{{{ end }}}}\
-         {{{{ range query (printf `count({subjects}) - {NAMED_MAX} > 0` {group}) }}}} and {{{{ .Value }}}} more{{{{ end }}}}"
+         {{{{ range query (printf `count({subjects}) - {NAMED_MAX} > 0` {filled}) }}}} and {{{{ .Value }}}} more{{{{ end }}}}"
     )
 }
 
-fn trust() -> String {
+/// The dashboard with the alert's group chosen. A label that the alert does not have chooses
+/// nothing: it may be one that only the dashboard's source has.
+fn dashboard(uid: &str, settings: &Settings) -> String {
+    let mut link = format!("{}/{uid}?", settings.dashboard_base);
+    for (at, label) in settings.same.iter().enumerate() {
+        let and = if at == 0 { "" } else { "&" };
+        link.push_str(&format!(
+            "{{{{ with $labels.{label} }}}}{and}var-{label}={{{{ . | urlquery }}}}{{{{ end }}}}"
+        ));
+    }
+    format!("'{link}'")
+}
+
+fn newest(settings: &Settings) -> String {
+    let named = |label, more| names("evenkeel_episode_info", label, more, settings);
+    let (cause, subject) = (named("cause", ""), named("subject", "subject!=\"\""));
+    format!("Newest rebalance: {cause}; subject: {subject}.")
+}
+
+/// `job` is how they are scraped, not where they are.
+fn place(settings: &Settings) -> String {
+    let labels = settings.same.iter().skip(1).filter(|label| *label != "job");
+    let one = |label: &String| {
+        let mut name = label.clone();
+        if let Some(first) = name.get_mut(..1) {
+            first.make_ascii_uppercase();
+        }
+        format!("{{{{ with $labels.{label} }}}}{name}: {{{{ . }}}}. {{{{ end }}}}")
+    };
+    labels.map(one).collect()
+}
+
+fn trust(settings: &Settings) -> String {
+    let (trust, filled) = selected("evenkeel_trust", "", settings);
     let count = |of: &str| {
         format!(
-            "{{{{ with query (printf `{of}(evenkeel_trust{{group=%q,job=%q}})` $labels.group $labels.job) }}}}\
+            "{{{{ with query (printf `{of}({trust})` {filled}) }}}}\
              {{{{ . | first | value }}}}{{{{ else }}}}0{{{{ end }}}}"
         )
     };
@@ -153,12 +213,12 @@ fn trust() -> String {
 }
 
 /// `ALERTS_FOR_STATE` holds when an alert became pending.
-fn after_move(alert: &str) -> String {
-    let matchers = "group=%q,job=%q";
+fn after_move(alert: &str, settings: &Settings) -> String {
+    let (matchers, arguments) = (matchers(settings), arguments(settings));
     format!(
         "{{{{ range query (printf `max(ALERTS_FOR_STATE{{alertname=\"{alert}\",connector=%q,{matchers}}}) \
          - max(evenkeel_last_rebalance_timestamp_seconds{{{matchers}}}) < {AFTER_MOVE_SECONDS} > 0` \
-         $labels.connector $labels.group $labels.job $labels.group $labels.job) }}}}\
+         $labels.connector {arguments} {arguments}) }}}}\
          It failed within 60 s of a rebalance: see what moved. {{{{ end }}}}"
     )
 }

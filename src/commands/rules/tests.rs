@@ -40,13 +40,18 @@ fn the_committed_rules_are_the_defaults() {
     }
     let resource = printed(&["--format", "kubernetes"]);
     golden::committed("alerts/kubernetes/prometheusrule.yaml", &resource);
+    let routes = printed(&["--format", "alertmanager"]);
+    golden::committed("alerts/alertmanager.example.yaml", &routes);
 }
 
 #[test]
 fn nothing_is_left_of_the_templates() {
     for scale in ["1", "0.01"] {
-        let text = printed(&["--time-scale", scale]);
-        assert!(!text.contains("${"), "{text}");
+        for format in ["prometheus", "kubernetes", "alertmanager"] {
+            let text = printed(&["--time-scale", scale, "--format", format]);
+            assert!(!text.contains("${"), "{text}");
+            assert!(!text.contains("=@"), "{text}");
+        }
     }
 }
 
@@ -63,7 +68,9 @@ fn every_time_of_a_rule_is_scaled() {
             .split('[')
             .skip(1)
             .any(|rest| rest.starts_with(|c: char| c.is_ascii_digit()) && !line.starts_with('#'));
-        if (is_hold && line != "for: 0s") || is_window {
+        // What the agent counts over is not scaled.
+        let is_its_own = line.contains("outcome=\"completed\"}[2m]");
+        if (is_hold && line != "for: 0s") || (is_window && !is_its_own) {
             times += 1;
             assert_ne!(plain, scaled);
         }
@@ -71,31 +78,80 @@ fn every_time_of_a_rule_is_scaled() {
     assert!(times > 50, "{times}");
 }
 
+/// Both limits of each threshold are taken, and change a rule.
 #[test]
 fn every_threshold_changes_a_rule() {
     let plain = printed(&[]);
-    for known in settings::names() {
-        let value = match known {
-            name if name.ends_with("_share") || name.ends_with("_target") => "0.123",
-            name if name.ends_with("_for")
-                || name.ends_with("_margin")
-                || name.ends_with("_left") =>
-            {
-                "123s"
-            }
-            _ => "123",
-        };
-        let set = format!("{known}={value}");
-        assert_ne!(printed(&["--set", &set]), plain, "{known}");
+    for (name, limits) in settings::limits() {
+        let set = |limit| printed(&["--set", &format!("{name}={limit}")]);
+        let [least, most] = limits.map(set);
+        assert_ne!(least, most, "{name}");
+        assert!(least != plain || most != plain, "{name}");
     }
 }
 
 #[test]
+fn a_threshold_beyond_its_limits_is_refused() {
+    for set in [
+        // The group is forgotten after six hours.
+        "unseen_for=7h",
+        "unseen_for=5h1s",
+        "unseen_for=59s",
+        // There is no budget, or one of which no fourteen times is ever burnt.
+        "availability_target=1",
+        "availability_target=0.93",
+        // Never above.
+        "most_share=1",
+        "record_share=1",
+        "imbalance_share=0.91",
+        // Looked for in the last day.
+        "better_protocol_for=1d",
+        "headroom_for=1d",
+        // Every crash would raise it.
+        "disagreement_for=10m",
+        // The pattern begins above that.
+        "storm_generations=19",
+        "leader_changes=1",
+        "long_share=NaN",
+        "long_share=inf",
+        "certificate_left=0s",
+        "worker_tasks_max=0",
+    ] {
+        let found = refused(&["--set", set]);
+        assert_eq!(found.len(), 1, "{set}: {found:?}");
+        let (name, value) = set.split_once('=').unwrap();
+        let told = format!("{name}: found \"{value}\", expected a ");
+        assert!(found[0].starts_with(&told), "{found:?}");
+        assert!(found[0].contains("\n  hint: "), "{found:?}");
+    }
+    let found = refused(&["--set", "unseen_for=7h"]);
+    let told = "unseen_for: found \"7h\", expected a time from 1m to 5h, as in 90s or 1h30m\n  \
+        hint: a group that was seen is missed for six hours";
+    assert!(found[0].starts_with(told), "{found:?}");
+}
+
+/// Which of the two was meant nobody knows.
+#[test]
+fn a_threshold_is_set_once() {
+    let twice = ["--set", "new_for=20m", "--set", "new_for=20m"];
+    assert_eq!(
+        refused(&twice),
+        ["new_for: found \"20m\", expected to be set once\n  hint: leave all but one of them out"]
+    );
+    let twice = ["--label", "a=1", "--label", "a=2"];
+    assert_eq!(refused(&twice).len(), 1);
+    assert_eq!(
+        refused(&["--label", "app.kubernetes.io/name=other"]).len(),
+        1
+    );
+}
+
+#[test]
 fn a_threshold_is_in_the_expression_and_in_the_words() {
-    let text = printed(&["--set", "lost_margin=1h30m"]);
-    assert!(text.contains("seconds:max > 5400\n"), "{text}");
+    let text = printed(&["--set", "lost_margin=1m30s"]);
+    assert!(text.contains("seconds:max > 90\n"), "{text}");
     assert!(
-        text.contains("ended more than\n            90m ago"),
+        text.contains("ended more than\n            90s ago"),
         "{text}"
     );
 }
@@ -119,7 +175,10 @@ fn links_lead_where_they_are_told_to() {
     ]);
     assert!(text.contains("runbook_url: https://wiki.example/kafka/EvenkeelWorkLost.md\n"));
     assert!(text.contains(
-        "dashboard_url: 'http://grafana:3000/d/evenkeel-now?var-group={{ $labels.group }}'\n"
+        "dashboard_url: 'http://grafana:3000/d/evenkeel-now?{{ with $labels.group }}var-group={{ . | urlquery }}{{ end }}\
+        {{ with $labels.job }}&var-job={{ . | urlquery }}{{ end }}\
+        {{ with $labels.cluster }}&var-cluster={{ . | urlquery }}{{ end }}\
+        {{ with $labels.namespace }}&var-namespace={{ . | urlquery }}{{ end }}'\n"
     ));
 }
 
@@ -137,6 +196,52 @@ fn what_is_told_is_no_label_of_copies() {
         let found = refused(&["--copies", copies]);
         assert_eq!(found.len(), 1, "{copies}: {found:#?}");
     }
+}
+
+/// Whatever is asked of the alert's group is asked with all labels that tell it from others.
+#[test]
+fn groups_of_one_name_are_told_apart() {
+    for (labels, matchers, equal) in [
+        (
+            "job,cluster,namespace",
+            "{group=%q,job=%q,cluster=%q,namespace=%q}",
+            "equal: [group, job, cluster, namespace]\n",
+        ),
+        ("region", "{group=%q,region=%q}", "equal: [group, region]\n"),
+        ("", "{group=%q}", "equal: [group]\n"),
+    ] {
+        let text = printed(&["--cluster-labels", labels]);
+        let asked = text.matches("query (printf").count();
+        let selecting = text
+            .split("query (printf")
+            .skip(1)
+            .filter(|query| query.contains(matchers.trim_start_matches('{').trim_end_matches('}')))
+            .count();
+        assert_eq!(asked, selecting, "{labels}");
+        assert!(text.contains(&format!("count(evenkeel_trust{matchers})")));
+        let routes = printed(&["--format", "alertmanager", "--cluster-labels", labels]);
+        assert!(routes.contains(equal), "{routes}");
+    }
+    let text = printed(&["--cluster-labels", "region"]);
+    assert!(text.contains("{{ with $labels.region }}Region: {{ . }}. {{ end }}Trust: "));
+}
+
+#[test]
+fn what_differs_is_not_the_same() {
+    for args in [
+        // Both: the copies of a group, and its cluster.
+        &["--cluster-labels", "instance"][..],
+        &["--copies", "instance,job"],
+        &["--cluster-labels", "cluster,cluster"],
+        &["--cluster-labels", "worker"],
+        &["--cluster-labels", "a b"],
+        &["--copies", ""],
+    ] {
+        let found = refused(args);
+        assert_eq!(found.len(), 1, "{args:?}: {found:#?}");
+    }
+    // Each sidecar may have a job of its own.
+    printed(&["--copies", "instance,job", "--cluster-labels", "cluster"]);
 }
 
 #[test]
@@ -191,7 +296,8 @@ fn all_mistakes_are_told() {
     );
     assert_eq!(
         found[1],
-        "most_share: found \"1.5\", expected a number above 0 and at most 1"
+        "most_share: found \"1.5\", expected a number from 0.01 to 0.99\n  hint: more than all work is never \
+        without an owner, and a group without any has its own alert"
     );
 }
 

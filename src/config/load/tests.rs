@@ -265,6 +265,7 @@ fn variables_and_flags_are_checked_like_the_file() {
         ("log.levle", "debug"),
         ("kafka", "b:1"),
         ("kafka.properties.", "x"),
+        ("traces.headers", "x-tenant=orders"),
     ]);
     assert_eq!(
         mistakes(GOOD, &env, &flags),
@@ -274,8 +275,9 @@ EVENKEEL_KAFKA_BOOTSTRP: found nothing of that name, expected the name of a key
 groups.config_topic: found 2 groups in the file, expected one, where a flag or a variable names a key of the only group (set by EVENKEEL_CONFIG_TOPIC)
 log.levle: found nothing of that name, expected a key (set by --set)
   hint: did you mean log.level?
-kafka: found nothing of that name, expected a key (set by --set)
-kafka.properties.: found nothing of that name, expected a key (set by --set)
+kafka: found a section, expected one key of it, as kafka.bootstrap=VALUE (set by --set)
+kafka.properties: found a map, expected one value of it, as kafka.properties.NAME=VALUE (set by --set)
+traces.headers: found a map, expected one value of it, as traces.headers.NAME=VALUE (set by --set)
 http.listen: found \"nowhere\", expected ADDR:PORT with an IP address (set by EVENKEEL_HTTP_LISTEN)
   hint: 0.0.0.0:9790, [::]:9790, 127.0.0.1:9790 or :9790
 "

@@ -69,3 +69,22 @@ fn a_file_of_another_form_is_left_for_its_own_mistake() {
         }
     }
 }
+
+#[test]
+fn one_value_of_a_map_can_be_set() {
+    let keys = keys();
+    let mut root = Value::Mapping(Mapping::new());
+    let mut mistakes = Vec::new();
+    for key in ["kafka.properties.client.id", "traces.headers.x-tenant"] {
+        let over = Override {
+            key: key.to_owned(),
+            value: "orders".to_owned(),
+            origin: "--set".to_owned(),
+        };
+        put(&mut root, &over, &keys, &mut mistakes);
+    }
+    assert_eq!(mistakes, []);
+    let expected =
+        "{kafka: {properties: {client.id: orders}}, traces: {headers: {x-tenant: orders}}}";
+    assert_eq!(root, serde_yaml::from_str::<Value>(expected).unwrap());
+}

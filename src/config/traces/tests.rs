@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::endpoint::parse;
-use super::{for_url, of_traces, pairs};
+use super::{for_url, of_traces, origins, pairs};
 use crate::config::mistake::Mistake;
 use crate::config::tree::{TraceCompression, TraceCopies, TraceProtocol, TracesTree};
 use crate::config::{Headers, TracesConfig};
@@ -292,4 +292,54 @@ fn pairs_are_read_as_they_are_written() {
     ] {
         assert_eq!(pairs::read(text), Err(place), "{text}");
     }
+}
+
+#[test]
+fn a_scheme_that_was_left_out_is_hinted_at() {
+    let wrong = with(&at("collector:4318"), &[]).unwrap_err();
+    let hint = wrong[0].hint.as_deref();
+    assert_eq!(hint, Some("did you mean http://collector:4318?"));
+    // No secret in a hint, either.
+    let wrong = with(&at("me:hush@collector:4318"), &[]).unwrap_err();
+    assert_eq!(wrong[0].hint, None);
+}
+
+#[test]
+fn what_variables_say_is_told_with_their_names() {
+    let told = |tree: &TracesTree, vars: &[(&str, &str)]| -> Vec<String> {
+        let vars: BTreeMap<&str, &str> = vars.iter().copied().collect();
+        let env = |name: &str| vars.get(name).map(|value| (*value).to_owned());
+        let origins = origins(tree, &env).into_iter();
+        origins
+            .map(|of| format!("{} = {} ({})", of.key, of.value.unwrap(), of.source))
+            .collect()
+    };
+    let vars = [
+        ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://c:1"),
+        ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "grpc"),
+        ("OTEL_EXPORTER_OTLP_HEADERS", "x=hush"),
+        ("OTEL_SERVICE_NAME", "own"),
+        ("OTEL_EXPORTER_OTLP_CERTIFICATE", ""),
+    ];
+    assert_eq!(
+        told(&TracesTree::default(), &vars),
+        [
+            "traces.endpoint = http://c:1 (OTEL_EXPORTER_OTLP_ENDPOINT)",
+            "traces.protocol = grpc (OTEL_EXPORTER_OTLP_TRACES_PROTOCOL)",
+            "traces.service_name = own (OTEL_SERVICE_NAME)",
+            "traces.headers = [hidden] (OTEL_EXPORTER_OTLP_HEADERS)",
+        ]
+    );
+    // What the file says stands there, and variables are read of what goes nowhere.
+    let tree = TracesTree {
+        protocol: Some(TraceProtocol::Http),
+        service_name: Some("tree".to_owned()),
+        ..at("http://d:1")
+    };
+    let headers = ["traces.headers = [hidden] (OTEL_EXPORTER_OTLP_HEADERS)"];
+    assert_eq!(told(&tree, &vars), headers);
+    assert!(told(&TracesTree::default(), &vars[1..]).is_empty());
+    let off = [vars[0], ("OTEL_TRACES_EXPORTER", "none")];
+    let expected = ["traces = not sent (OTEL_TRACES_EXPORTER)"];
+    assert_eq!(told(&TracesTree::default(), &off), expected);
 }

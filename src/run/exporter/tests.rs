@@ -117,3 +117,45 @@ fn an_agent_that_stands_beside_no_worker_sends_nothing_unless_it_is_told_to() {
     let elsewhere = sent(&inputs, Some("elsewhere:1"), TraceCopies::Two);
     assert_eq!(elsewhere.len(), 0);
 }
+
+#[test]
+fn what_was_handed_over_is_remembered_and_nothing_else() {
+    let inputs = inputs("rollout");
+    let taken = |own: &str, copies| {
+        let (mut exporter, _sender) = exporter(Some(own), copies);
+        let mut engine = Engine::new();
+        for input in &inputs {
+            let changes = engine.apply(input);
+            exporter.took(&engine, &changes);
+        }
+        let (stats, handed) = exporter.saw(&engine.answers());
+        (handed, stats.waiting)
+    };
+    let all = sent(&inputs, None, TraceCopies::All);
+    let spans: usize = all.iter().map(|trace| trace.spans.len()).sum();
+    let (handed, waiting) = taken("elsewhere:1", TraceCopies::All);
+    assert_eq!(
+        (handed.len(), waiting),
+        (all.len(), u64::try_from(spans).unwrap())
+    );
+    // Whose leader has an agent of its own beside it is handed over there.
+    assert!(taken("elsewhere:1", TraceCopies::Two).0.is_empty());
+    let mut of_workers = 0;
+    for worker in workers(&inputs) {
+        let (handed_there, _) = taken(&worker, TraceCopies::One);
+        assert!(handed_there.is_subset(&handed));
+        of_workers += handed_there.len();
+    }
+    assert_eq!(of_workers, all.len());
+    // Nobody takes them: nothing is referred to.
+    let (mut exporter, sender) = exporter(None, TraceCopies::All);
+    drop(sender);
+    let mut engine = Engine::new();
+    for input in &inputs {
+        let changes = engine.apply(input);
+        exporter.took(&engine, &changes);
+    }
+    let (stats, handed) = exporter.saw(&engine.answers());
+    assert!(handed.is_empty());
+    assert_eq!(stats.dropped, u64::try_from(spans).unwrap());
+}

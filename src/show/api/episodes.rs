@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::{NoSuchGroup, json};
 use crate::show::health::health;
-use crate::show::traces::ids;
+use crate::show::traces::Named;
 use crate::show::view::Published;
 
 /// The names that a query may have.
@@ -33,16 +33,7 @@ struct GroupEpisodes<'a> {
     /// The oldest instant since which the history is whole.
     whole_since: Option<EventTime>,
     /// Absent where the group's records are not read: without them nobody knows.
-    episodes: Option<Vec<Shown<'a>>>,
-}
-
-/// An episode, and where its trace is found.
-#[derive(Debug, Serialize)]
-struct Shown<'a> {
-    /// The id of its trace, once it is over and was sent; absent where it has none.
-    trace_id: Option<String>,
-    #[serde(flatten)]
-    episode: &'a EpisodeAnswer,
+    episodes: Option<Vec<Named<'a>>>,
 }
 
 #[derive(Debug, Serialize)]
@@ -151,21 +142,14 @@ impl Wanted {
         }
     }
 
-    fn of<'a>(&self, answers: &'a Answers) -> Option<Vec<Shown<'a>>> {
-        let trace = |episode: &EpisodeAnswer| {
-            let (trace, _) = ids::of_episode(&answers.settings, episode)?;
-            Some(ids::hex(&trace))
-        };
+    fn of<'a>(&self, answers: &'a Answers) -> Option<Vec<Named<'a>>> {
         let all = answers.episodes.as_ref()?;
         let newest_first = all.open.iter().chain(all.closed.iter().rev());
         Some(
             newest_first
                 .map(|episode| &**episode)
                 .filter(|episode| self.fits(episode))
-                .map(|episode| Shown {
-                    trace_id: trace(episode),
-                    episode,
-                })
+                .map(|episode| Named::of(&answers.settings, episode))
                 .collect(),
         )
     }

@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::*;
 use crate::show::sample::{NOW, calm, incident, member, published};
+use crate::show::traces::ids;
 
 fn ready_json(published: &Published, now: ArrivalTime) -> (bool, Value) {
     let (ready, body) = ready(published, now);
@@ -203,6 +204,28 @@ fn the_state_of_all_groups_or_of_one() {
     assert_eq!(
         error["groups"],
         serde_json::json!(["connect-orders", "connect-b"])
+    );
+}
+
+#[test]
+fn the_open_episode_names_its_trace() {
+    let shown = |answers: Answers| -> Value {
+        let published = published(vec![answers]);
+        let state: Value = serde_json::from_str(&state(&published, NOW, None).unwrap()).unwrap();
+        state["groups"][0]["episode"].clone()
+    };
+    let answers = incident();
+    let open = answers.episodes.as_ref().unwrap().open.clone().unwrap();
+    let (trace, _) = ids::of_episode(&answers.settings, &open).unwrap();
+    let episode = shown(answers.clone());
+    assert_eq!(episode["trace_id"], ids::hex(&trace));
+    assert_eq!(episode["id"], *open.id);
+    let mut nameless = answers;
+    nameless.settings.cluster_id = None;
+    let episode = shown(nameless);
+    assert_eq!(
+        (&episode["trace_id"], &episode["id"]),
+        (&Value::Null, &Value::from(&*open.id))
     );
 }
 

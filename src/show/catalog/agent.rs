@@ -186,7 +186,7 @@ pub static CONFIG_RELOADS: Family = counter(
 
 pub static SPANS_EXPORTED: Family = counter(
     "evenkeel_spans_exported_total",
-    "Spans that the receiver of traces took. Absent, as the two below are, where traces go nowhere.",
+    "Spans that the receiver of traces took. Absent, as the three below are, where traces go nowhere.",
 )
 .count(Count::OnDemand);
 
@@ -198,7 +198,13 @@ pub static SPANS_FAILED: Family = counter(
 
 pub static SPANS_DROPPED: Family = counter(
     "evenkeel_spans_dropped_total",
-    "Spans that were never sent: too many waited for a receiver that is away or slow, or the agent ended before they were sent.",
+    "Spans that were never sent: too many waited for a receiver that is away or slow, they waited for an hour, or the agent ended before they were sent.",
+)
+.count(Count::OnDemand);
+
+pub static SPANS_WAITING: Family = gauge(
+    "evenkeel_spans_waiting",
+    "Spans that are still to be sent, those on their way included. When too many wait, new ones are dropped.",
 )
 .count(Count::OnDemand);
 

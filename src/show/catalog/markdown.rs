@@ -26,9 +26,9 @@ edit. Every metric that evenkeel exposes is here, and nothing else.
   holds. Both are gauges in text 0.0.4; a stateset is a gauge in OpenMetrics too, which
   would want its label named like the metric.
 - In OpenMetrics, buckets of the duration of rebalances, of their phases and of lost work
-  have an exemplar where traces are sent: `trace_id` and `span_id` of the newest rebalance
-  that is counted in the bucket, with its value and the instant at which it was over.
-  Prometheus keeps them with `--enable-feature=exemplar-storage`.
+  have an exemplar where this agent sends a trace: `trace_id` and `span_id` of the newest such
+  rebalance that is counted in the bucket, with its value and the instant at which it was over
+  ([traces.md](traces.md)). Prometheus keeps them with `--enable-feature=exemplar-storage`.
 - A label that is empty is one that Prometheus treats as absent.
 ";
 

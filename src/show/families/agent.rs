@@ -62,6 +62,7 @@ pub(super) fn fill<'a>(out: &mut Collected<'a>, view: &'a View, groups: &[(&'a A
         out.add(&c::SPANS_EXPORTED, [], Value::Count(traces.exported));
         out.add(&c::SPANS_FAILED, [], Value::Count(traces.failed));
         out.add(&c::SPANS_DROPPED, [], Value::Count(traces.dropped));
+        out.add(&c::SPANS_WAITING, [], Value::Count(traces.waiting));
     }
     let build = &view.agent.build;
     out.add(

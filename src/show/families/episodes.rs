@@ -1,6 +1,7 @@
 //! The families about episodes, from the answers of one group.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use evenkeel_core::answers::{
     self, Answers, Cause, Counters, DepartureHow, EpisodeOutcome, EpisodesAnswer, GroupState,
@@ -13,9 +14,13 @@ use super::{Collected, Exemplar, Histogram, Value};
 use crate::show::catalog as c;
 
 /// Adds the series of one group whose records are read.
-pub(super) fn fill<'a>(out: &mut Collected<'a>, answers: &'a Answers, traces_are_sent: bool) {
+pub(super) fn fill<'a>(
+    out: &mut Collected<'a>,
+    answers: &'a Answers,
+    traced: Option<&BTreeSet<Arc<str>>>,
+) {
     let group = answers.settings.group.as_str();
-    counters(out, group, answers, &Traced::of(answers, traces_are_sent));
+    counters(out, group, answers, &Traced::of(answers, traced));
     if let Some(episodes) = &answers.episodes {
         now(out, group, answers, episodes);
     }

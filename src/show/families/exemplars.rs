@@ -1,10 +1,13 @@
 //! Exemplars: for each bucket of a histogram the newest episode of which it counts a value,
 //! by its trace.
 //!
-//! They are made of the episodes that are kept and shown, not of a state of their own: where
-//! those survive a restart, so do these, and what is forgotten there is not referred to here.
-//! An episode has one only if it has a trace (the agent read all of it), and if it closed
-//! while this agent watched: what others counted stands in no bucket of this one.
+//! Only an episode whose trace this agent handed to its sender has one. Whether another agent
+//! sends a trace is not known here: the worker that led may have none beside it, or one that
+//! reads less. They are made of the episodes that are kept and shown: what is forgotten there
+//! is not referred to here.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use evenkeel_core::answers::{self, Answers, DurationAnswer, EpisodeAnswer, Phase, PolledRound};
 use evenkeel_core::facts::input::Settings;
@@ -28,11 +31,11 @@ type Counted<'a> = (i64, &'a EpisodeAnswer, EventTime);
 // === impl Traced ===
 
 impl<'a> Traced<'a> {
-    /// Those of a group; none where no traces are sent.
-    pub(super) fn of(answers: &'a Answers, are_sent: bool) -> Self {
-        let episodes = answers.episodes.iter().filter(|_| are_sent);
+    /// Those of a group whose trace was handed to the sender, by their ids.
+    pub(super) fn of(answers: &'a Answers, handed: Option<&BTreeSet<Arc<str>>>) -> Self {
+        let episodes = answers.episodes.iter();
         let closed = episodes.flat_map(|all| all.closed.iter().rev());
-        let traced = closed.filter(|one| one.whole && !one.rest && one.polled.watched);
+        let traced = closed.filter(|one| handed.is_some_and(|handed| handed.contains(&one.id)));
         Self {
             settings: &answers.settings,
             episodes: traced

@@ -1,6 +1,7 @@
 //! The families about one group, from its answers.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use evenkeel_core::answers::{
     Answers, AssignmentError, GroupAnswer, GroupState, Mode, RevocationHow, UnassignedAnswer,
@@ -17,7 +18,7 @@ pub(super) fn fill<'a>(
     out: &mut Collected<'a>,
     answers: &'a Answers,
     subjects_max: usize,
-    traces_are_sent: bool,
+    traced: Option<&BTreeSet<Arc<str>>>,
 ) {
     let group = answers.settings.group.as_str();
     if let Some(now) = answers.state {
@@ -27,7 +28,7 @@ pub(super) fn fill<'a>(
     // Of records that were left out nothing was counted but their numbers.
     if matches!(answers.mode, Mode::Full | Mode::Sampled | Mode::NoPolls) {
         counters(out, group, answers);
-        episodes::fill(out, answers, traces_are_sent);
+        episodes::fill(out, answers, traced);
         derived::fill(out, answers, subjects_max);
         checks::fill(out, answers, subjects_max);
         cost::fill(out, answers, subjects_max);

@@ -2,7 +2,10 @@
 //!
 //! Nobody waits for a receiver but the one task here. What does not fit into the queue is
 //! dropped and counted; what a receiver does not take for now is kept and tried again, the same
-//! spans under the same ids, while newer ones wait behind it.
+//! spans under the same ids, while newer ones wait behind it, but not for ever: whoever looks for
+//! a rebalance later than that looks elsewhere.
+
+mod said;
 
 use std::collections::VecDeque;
 use std::future::Future;
@@ -16,10 +19,14 @@ use tokio::time::Instant;
 use super::tree::{SPANS_MAX, Trace};
 use super::wire::{Client, SendError, Taken};
 use crate::show::view::TraceStats;
+use said::Said;
 
-/// Traces that wait: some hours of a group that rebalances every few minutes, and about as
-/// many megabytes if each were as large as a trace may be.
-pub const QUEUE_MAX: usize = 64;
+/// Spans that wait, those on their way included: eight full requests, some hundred ordinary
+/// rebalances, a few megabytes.
+pub const WAITING_MAX: usize = 8 * SPANS_MAX;
+
+/// How long a trace is kept for a receiver that does not take it.
+pub const AGE_MAX: Duration = Duration::from_secs(3_600);
 
 /// How long the first trace of a batch waits for others.
 const BATCH_AFTER: Duration = Duration::from_secs(5);
@@ -32,14 +39,19 @@ const RETRY_MAX: Duration = Duration::from_secs(30);
 /// takes no longer for it.
 const DRAIN_MAX: Duration = Duration::from_millis(2_500);
 
-/// How soon the same refusal is told again; the counter tells each.
-const SAID_AGAIN_AFTER: Duration = Duration::from_secs(60);
-
 /// Hands traces over. The task ends when the last of these is gone.
 #[derive(Debug, Clone)]
 pub struct Queue {
-    traces: mpsc::Sender<Trace>,
+    traces: mpsc::Sender<Waiting>,
     counts: Arc<Counts>,
+    room: u64,
+}
+
+/// A trace that waits, and since when.
+#[derive(Debug)]
+struct Waiting {
+    trace: Trace,
+    since: Instant,
 }
 
 /// Spans by what became of them.
@@ -48,12 +60,14 @@ struct Counts {
     exported: AtomicU64,
     failed: AtomicU64,
     dropped: AtomicU64,
+    /// These are still to become one of the above.
+    waiting: AtomicU64,
 }
 
 /// The other end of the queue, until the task takes it.
 #[derive(Debug)]
 pub struct Sender {
-    traces: mpsc::Receiver<Trace>,
+    traces: mpsc::Receiver<Waiting>,
     counts: Arc<Counts>,
     client: Client,
     pace: Pace,
@@ -66,28 +80,25 @@ struct Pace {
     batch_after: Duration,
     retry_min: Duration,
     retry_max: Duration,
+    age_max: Duration,
     drain_max: Duration,
-}
-
-/// What was said of the receiver last, so that a line is not written for each attempt.
-#[derive(Debug, Default)]
-struct Said {
-    failing: bool,
-    refused: Option<(String, Instant)>,
 }
 
 /// A queue and the task that empties it.
 #[must_use]
 pub fn channel(client: Client) -> (Queue, Sender) {
-    channel_of(client, QUEUE_MAX, Pace::default())
+    channel_of(client, WAITING_MAX, Pace::default())
 }
 
+/// With room for so many spans.
 fn channel_of(client: Client, room: usize, pace: Pace) -> (Queue, Sender) {
+    // No trace is without a span: where there is room for its spans, there is a place for it.
     let (sender, traces) = mpsc::channel(room);
     let counts = Arc::new(Counts::default());
     let queue = Queue {
         traces: sender,
         counts: Arc::clone(&counts),
+        room: u64::try_from(room).unwrap_or(u64::MAX),
     };
     let said = Said::default();
     (
@@ -134,35 +145,60 @@ pub async fn send_all(client: &Client, traces: Vec<Trace>) -> Result<Taken, Send
 }
 
 /// How many of these traces fit into one request; the first does.
-fn batch_size(waiting: &VecDeque<Trace>) -> usize {
+fn batch_size<'a>(waiting: impl IntoIterator<Item = &'a Trace>) -> usize {
     let mut spans = 0_usize;
     let fits = |trace: &&Trace| {
+        let is_first = spans == 0;
         spans = spans.saturating_add(trace.spans.len());
-        spans <= SPANS_MAX
+        is_first || spans <= SPANS_MAX
     };
-    waiting
-        .iter()
-        .take_while(fits)
-        .count()
-        .max(1)
-        .min(waiting.len())
+    waiting.into_iter().take_while(fits).count()
 }
 
-fn spans(traces: &[Trace]) -> u64 {
-    let count: usize = traces.iter().map(|trace| trace.spans.len()).sum();
-    u64::try_from(count).unwrap_or(u64::MAX)
+fn spans<'a>(traces: impl IntoIterator<Item = &'a Waiting>) -> u64 {
+    let traces = traces.into_iter().map(|waiting| &waiting.trace);
+    traces.map(count).fold(0, u64::saturating_add)
+}
+
+fn count(trace: &Trace) -> u64 {
+    u64::try_from(trace.spans.len()).unwrap_or(u64::MAX)
+}
+
+// === impl Counts ===
+
+impl Counts {
+    /// Whether there is room for so many more.
+    fn enter(&self, spans: u64, room: u64) -> bool {
+        let then = |waiting: u64| waiting.checked_add(spans).filter(|then| *then <= room);
+        let entered = self
+            .waiting
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, then);
+        entered.is_ok()
+    }
+
+    /// So many wait no longer, and became this.
+    fn leave(&self, became: &AtomicU64, spans: u64) {
+        became.fetch_add(spans, Ordering::Relaxed);
+        self.waiting.fetch_sub(spans, Ordering::Relaxed);
+    }
 }
 
 // === impl Queue ===
 
 impl Queue {
-    /// Hands a trace over, or drops and counts it where too many wait. Never waits; says
-    /// whether it will be sent.
+    /// Hands a trace over, or drops and counts it where too many spans wait. Never waits; says
+    /// whether it was taken.
     pub fn offer(&self, trace: Trace) -> bool {
-        let count = spans(std::slice::from_ref(&trace));
-        let taken = self.traces.try_send(trace).is_ok();
+        let spans = count(&trace);
+        let dropped = &self.counts.dropped;
+        if !self.counts.enter(spans, self.room) {
+            dropped.fetch_add(spans, Ordering::Relaxed);
+            return false;
+        }
+        let since = Instant::now();
+        let taken = self.traces.try_send(Waiting { trace, since }).is_ok();
         if !taken {
-            self.counts.dropped.fetch_add(count, Ordering::Relaxed);
+            self.counts.leave(dropped, spans);
         }
         taken
     }
@@ -175,6 +211,7 @@ impl Queue {
             exported: count(&self.counts.exported),
             failed: count(&self.counts.failed),
             dropped: count(&self.counts.dropped),
+            waiting: count(&self.counts.waiting),
         }
     }
 }
@@ -201,13 +238,13 @@ impl Sender {
         }
         // What was on its way is sent again: a receiver that has it knows it by its ids.
         let drained = tokio::time::timeout(self.pace.drain_max, self.drain(&mut waiting)).await;
-        let mut left = spans(waiting.make_contiguous());
         self.traces.close();
         while let Ok(trace) = self.traces.try_recv() {
-            left = left.saturating_add(spans(&[trace]));
+            waiting.push_back(trace);
         }
+        let left = spans(&waiting);
         if left > 0 {
-            self.counts.dropped.fetch_add(left, Ordering::Relaxed);
+            self.counts.leave(&self.counts.dropped, left);
             let receiver = &self.client;
             let in_time = drained.is_ok();
             tracing::warn!(%receiver, spans = left, in_time, "spans not sent before the end");
@@ -216,7 +253,7 @@ impl Sender {
 
     /// Batches for ever. What is taken from the queue stays in `waiting` until it is sent, so
     /// that nothing is lost when this is dropped.
-    async fn work(&mut self, waiting: &mut VecDeque<Trace>) {
+    async fn work(&mut self, waiting: &mut VecDeque<Waiting>) {
         loop {
             if waiting.is_empty() {
                 match self.traces.recv().await {
@@ -230,9 +267,9 @@ impl Sender {
     }
 
     /// Waits for others until the batch is full, or the first has waited long enough.
-    async fn fill(&mut self, waiting: &mut VecDeque<Trace>) {
+    async fn fill(&mut self, waiting: &mut VecDeque<Waiting>) {
         let until = Instant::now() + self.pace.batch_after;
-        while spans(waiting.make_contiguous()) < u64::try_from(SPANS_MAX).unwrap_or(u64::MAX) {
+        while spans(&*waiting) < u64::try_from(SPANS_MAX).unwrap_or(u64::MAX) {
             match tokio::time::timeout_at(until, self.traces.recv()).await {
                 Ok(Some(trace)) => waiting.push_back(trace),
                 Ok(None) | Err(_) => return,
@@ -240,7 +277,7 @@ impl Sender {
         }
     }
 
-    async fn drain(&mut self, waiting: &mut VecDeque<Trace>) {
+    async fn drain(&mut self, waiting: &mut VecDeque<Waiting>) {
         loop {
             while let Ok(trace) = self.traces.try_recv() {
                 waiting.push_back(trace);
@@ -256,39 +293,54 @@ impl Sender {
         }
     }
 
-    /// Sends the first batch of what waits, again and again until it is taken or refused. It
-    /// waits until then.
-    async fn send_first(&mut self, waiting: &mut VecDeque<Trace>) {
-        let size = batch_size(waiting);
-        let batch = waiting.make_contiguous().get(..size).unwrap_or_default();
-        let count = spans(batch);
+    /// Sends the first batch of what waits, again and again until it is taken, refused or too
+    /// old. It waits until then.
+    async fn send_first(&mut self, waiting: &mut VecDeque<Waiting>) {
         let mut retry = self.pace.retry_min;
-        loop {
-            match self.client.send(batch).await {
+        while !waiting.is_empty() {
+            let size = batch_size(waiting.iter().map(|one| &one.trace));
+            let spans = spans(waiting.iter().take(size));
+            let batch = waiting.iter().take(size).map(|one| &one.trace);
+            let error = match self.client.send(batch).await {
                 Ok(taken) => {
-                    self.taken(count, &taken);
-                    break;
+                    self.taken(spans, &taken);
+                    waiting.drain(..size);
+                    return;
                 }
-                Err(error) => {
-                    let Some(wait) = error.retry_after() else {
-                        self.counts.failed.fetch_add(count, Ordering::Relaxed);
-                        self.said.refused(&self.client, &error.to_string(), count);
-                        break;
-                    };
-                    self.said.failing(&self.client, &error, count);
-                    tokio::time::sleep(wait.max(retry)).await;
-                    retry = (retry * 2).min(self.pace.retry_max);
-                }
-            }
+                Err(error) => error,
+            };
+            let Some(wait) = error.retry_after() else {
+                self.counts.leave(&self.counts.failed, spans);
+                self.said.refused(&self.client, &error.to_string(), spans);
+                waiting.drain(..size);
+                return;
+            };
+            self.said.failing(&self.client, &error, spans);
+            self.give_up(waiting);
+            tokio::time::sleep(wait.max(retry)).await;
+            retry = (retry * 2).min(self.pace.retry_max);
         }
-        waiting.drain(..size);
     }
 
-    fn taken(&mut self, count: u64, taken: &Taken) {
-        let rejected = taken.rejected.min(count);
-        let exported = count.saturating_sub(rejected);
-        self.counts.exported.fetch_add(exported, Ordering::Relaxed);
-        self.counts.failed.fetch_add(rejected, Ordering::Relaxed);
+    /// Drops what waited too long: the first of what waits, by the order in which it came.
+    fn give_up(&mut self, waiting: &mut VecDeque<Waiting>) {
+        let now = Instant::now();
+        let is_old = |one: &&Waiting| now.duration_since(one.since) >= self.pace.age_max;
+        let old = waiting.iter().take_while(is_old).count();
+        if old == 0 {
+            return;
+        }
+        let spans = spans(waiting.iter().take(old));
+        waiting.drain(..old);
+        self.counts.leave(&self.counts.dropped, spans);
+        Said::dropped(&self.client, spans, self.pace.age_max);
+    }
+
+    fn taken(&mut self, spans: u64, taken: &Taken) {
+        let rejected = taken.rejected.min(spans);
+        let exported = spans.saturating_sub(rejected);
+        self.counts.leave(&self.counts.exported, exported);
+        self.counts.leave(&self.counts.failed, rejected);
         self.said.well(&self.client);
         if rejected > 0 {
             self.said.refused(&self.client, &taken.why, rejected);
@@ -304,35 +356,8 @@ impl Default for Pace {
             batch_after: BATCH_AFTER,
             retry_min: RETRY_MIN,
             retry_max: RETRY_MAX,
+            age_max: AGE_MAX,
             drain_max: DRAIN_MAX,
-        }
-    }
-}
-
-// === impl Said ===
-
-impl Said {
-    fn failing(&mut self, receiver: &Client, error: &SendError, spans: u64) {
-        if !std::mem::replace(&mut self.failing, true) {
-            tracing::warn!(%receiver, %error, spans, "traces not sent; they are tried again");
-        }
-    }
-
-    fn well(&mut self, receiver: &Client) {
-        if std::mem::take(&mut self.failing) {
-            tracing::info!(%receiver, "traces are sent again");
-        }
-    }
-
-    fn refused(&mut self, receiver: &Client, reason: &str, spans: u64) {
-        self.failing = false;
-        let now = Instant::now();
-        let is_said = |(said, at): &(String, Instant)| {
-            said == reason && now.duration_since(*at) < SAID_AGAIN_AFTER
-        };
-        if !self.refused.as_ref().is_some_and(is_said) {
-            tracing::warn!(%receiver, reason, spans, "spans refused");
-            self.refused = Some((reason.to_owned(), now));
         }
     }
 }

@@ -21,12 +21,18 @@ mod fit;
 mod root;
 mod rounds;
 
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
 use evenkeel_core::answers::{Answers, DisagreementAnswer, EpisodeAnswer, Pattern};
 use evenkeel_core::facts::input::Settings;
+use opentelemetry::InstrumentationScope;
+use opentelemetry::trace::{self, SpanContext, SpanKind, Status, TraceFlags, TraceState};
+use opentelemetry_sdk::trace::{SpanEvents, SpanLinks};
 
 use super::ids::{self, SpanId, TraceId};
-pub(super) use attributes::Attributes;
-pub use attributes::Value;
+use attributes::Attributes;
+pub use opentelemetry::{Array, KeyValue, Value};
+pub use opentelemetry_sdk::trace::SpanData;
 
 /// Spans of one trace, and of one request: what receivers take without a question.
 pub const SPANS_MAX: usize = 512;
@@ -53,62 +59,23 @@ pub struct Trace {
     /// Its id.
     pub id: TraceId,
     /// At most [`SPANS_MAX`].
-    pub spans: Vec<Span>,
+    pub spans: Vec<SpanData>,
 }
 
-/// One span.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Span {
-    /// Its id.
-    pub id: SpanId,
-    /// That of the span it lies in; `None` for the outermost.
-    pub parent: Option<SpanId>,
-    /// One of a few names.
-    pub name: &'static str,
-    /// When it begins, in milliseconds since 1970.
-    pub start_ms: i64,
-    /// When it ends; no earlier.
-    pub end_ms: i64,
-    /// What it says.
-    pub attributes: Vec<(String, Value)>,
-    /// What happened in it, by time.
-    pub events: Vec<Event>,
-    /// Events beyond [`EVENTS_MAX`].
-    pub events_left_out: u32,
-    /// Traces it goes on with.
-    pub links: Vec<Link>,
-    /// Why it is an error, where it is one.
-    pub error: Option<&'static str>,
-}
-
-/// Something that happened at one instant.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Event {
-    /// One of a few names.
-    pub name: &'static str,
-    /// When, in milliseconds since 1970.
-    pub at_ms: i64,
-    /// What it says.
-    pub attributes: Vec<(String, Value)>,
-}
-
-/// Another trace.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Link {
-    /// Its id.
-    pub trace: TraceId,
-    /// Its outermost span.
-    pub span: SpanId,
-    /// The id of the episode it is of.
-    pub episode: String,
-}
-
-/// A span on its way: its key instead of its id.
+/// A span on its way: keys instead of ids, milliseconds since 1970 instead of instants.
 #[derive(Debug)]
 struct Draft {
     key: String,
     parent: Option<String>,
-    span: Span,
+    name: &'static str,
+    start_ms: i64,
+    /// No earlier.
+    end_ms: i64,
+    attributes: Attributes,
+    /// By time.
+    events: SpanEvents,
+    links: SpanLinks,
+    status: Status,
 }
 
 /// The trace of an episode; `None` where it has none: it is not over, its first record was
@@ -126,6 +93,17 @@ pub fn trace(episode: &EpisodeAnswer, scene: &Scene<'_>) -> Option<Trace> {
     debug_assert!(drafts.len() <= SPANS_MAX, "a trace fits into one request");
     let spans = drafts.into_iter().map(|draft| draft.finish(id)).collect();
     Some(Trace { id, spans })
+}
+
+/// The trace of an episode that closed with the newest input. What proved that it is over may have
+/// settled its last round and ended its lost work, too: the answers know of that, what was
+/// said when it closed does not.
+#[must_use]
+pub fn trace_of_closed(answers: &Answers, closed: &EpisodeAnswer) -> Option<Trace> {
+    let kept = answers.episodes.as_ref().map_or(&[][..], |all| &all.closed);
+    let newest = kept.iter().rfind(|kept| kept.id == closed.id);
+    let newest = newest.map_or(closed, |newest| &**newest);
+    trace(newest, &Scene::of(answers))
 }
 
 // === impl Scene ===
@@ -157,28 +135,51 @@ impl Draft {
         Self {
             key: key.into(),
             parent: parent.map(str::to_owned),
-            span: Span {
-                id: SpanId::default(),
-                parent: None,
-                name,
-                start_ms,
-                end_ms: end_ms.max(start_ms),
-                attributes: attributes.into_list(),
-                events: Vec::new(),
-                events_left_out: 0,
-                links: Vec::new(),
-                error: None,
-            },
+            name,
+            start_ms,
+            end_ms: end_ms.max(start_ms),
+            attributes,
+            events: SpanEvents::default(),
+            links: SpanLinks::default(),
+            status: Status::Unset,
         }
     }
 
-    fn finish(self, trace: TraceId) -> Span {
-        Span {
-            id: ids::span_id(trace, &self.key),
-            parent: self.parent.map(|parent| ids::span_id(trace, &parent)),
-            ..self.span
+    fn finish(self, trace: TraceId) -> SpanData {
+        let id = |key: &str| ids::span_id(trace, key);
+        SpanData {
+            span_context: context(trace, id(&self.key)),
+            parent_span_id: match &self.parent {
+                Some(parent) => trace::SpanId::from_bytes(id(parent)),
+                None => trace::SpanId::INVALID,
+            },
+            parent_span_is_remote: false,
+            span_kind: SpanKind::Internal,
+            name: self.name.into(),
+            start_time: instant(self.start_ms),
+            end_time: instant(self.end_ms),
+            attributes: self.attributes.into_list(),
+            dropped_attributes_count: 0,
+            events: self.events,
+            links: self.links,
+            status: self.status,
+            instrumentation_scope: InstrumentationScope::builder(env!("CARGO_PKG_NAME"))
+                .with_version(env!("CARGO_PKG_VERSION"))
+                .build(),
         }
     }
+}
+
+/// Where a span is found, as one that was sampled.
+fn context(trace: TraceId, span: SpanId) -> SpanContext {
+    let trace = trace::TraceId::from_bytes(trace);
+    let span = trace::SpanId::from_bytes(span);
+    SpanContext::new(trace, span, TraceFlags::SAMPLED, false, TraceState::NONE)
+}
+
+/// An instant before 1970 is one that no record of Kafka has.
+fn instant(ms: i64) -> SystemTime {
+    UNIX_EPOCH + Duration::from_millis(u64::try_from(ms).unwrap_or(0))
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ mod call;
 mod grpc;
 mod http;
 mod reach;
+mod retry_info;
 
 use std::fmt;
 use std::io::Write;
@@ -114,9 +115,11 @@ impl Client {
     ///
     /// # Errors
     /// They were not taken.
-    pub async fn send(&self, traces: &[Trace]) -> Result<Taken, SendError> {
-        let message = form::request(traces, &self.config.resource).encode_to_vec();
-        let sent = self.exchange(message);
+    pub async fn send<'a>(
+        &self,
+        traces: impl IntoIterator<Item = &'a Trace>,
+    ) -> Result<Taken, SendError> {
+        let sent = self.exchange(self.message(traces));
         match tokio::time::timeout(self.timeout, sent).await {
             Ok(result) => result,
             Err(_) => Err(SendError::Later(format!(
@@ -125,6 +128,13 @@ impl Client {
                 self.timeout.as_millis()
             ))),
         }
+    }
+
+    /// What these traces are as one request of OTLP, to the last byte the same whenever it is
+    /// made.
+    #[must_use]
+    pub fn message<'a>(&self, traces: impl IntoIterator<Item = &'a Trace>) -> Vec<u8> {
+        form::request(traces, &self.config.resource).encode_to_vec()
     }
 
     async fn exchange(&self, message: Vec<u8>) -> Result<Taken, SendError> {

@@ -232,6 +232,7 @@ impl Agent {
                 exported: since.unsigned_abs() / 1000,
                 failed: u64::from(since > 60_000) * 2,
                 dropped: u64::from(since > 90_000) * 7,
+                waiting: u64::from((60_000..120_000).contains(&since)) * 12,
             }),
             expiries: BTreeMap::from([(CertificateUse::Client, self.begin / 1000 + 90 * 86_400)]),
             ..AgentStats::default()

@@ -28,17 +28,22 @@ pub(super) const PLAYED_MAX: Duration = Duration::from_secs(90);
 pub(super) const ARRIVED_MAX: Duration = Duration::from_secs(20);
 
 /// Starts a sidecar beside a worker that sends its traces as `traces` says.
-pub(super) fn sidecar(
+pub(super) fn sidecar(demo: &Demo, folder: &Path, beside: (&str, u16), traces: &Value) -> Agent {
+    sidecar_with(demo, folder, beside, &json!({ "traces": traces }))
+}
+
+/// Starts one with these sections in its configuration, `traces` among them.
+pub(super) fn sidecar_with(
     demo: &Demo,
     folder: &Path,
     (name, worker_port): (&str, u16),
-    traces: &Value,
+    sections: &Value,
 ) -> Agent {
     let properties = folder.join(format!("{name}.properties"));
     fs::write(&properties, demo.worker_properties(worker_port)).unwrap();
-    let mut traces = traces.clone();
-    traces["service_name"] = json!(name);
-    let config = json!({ "groups": [{ "worker_properties": properties }], "traces": traces });
+    let mut config = sections.clone();
+    config["traces"]["service_name"] = json!(name);
+    config["groups"] = json!([{ "worker_properties": properties }]);
     let file = folder.join(format!("{name}.yaml"));
     // JSON is YAML, too.
     fs::write(&file, config.to_string()).unwrap();

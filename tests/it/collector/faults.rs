@@ -134,10 +134,13 @@ fn no_collector_holds_up_a_sidecar() {
     println!("{counts:?}");
     for well in ["good", "slow"] {
         assert_eq!(counts[well].failed, 0.0, "{well}");
+        assert_eq!(counts[well].waiting, 0.0, "{well}");
     }
     assert_eq!(counts["strict"].failed, all as f64, "refused for good");
     for away in ["nobody", "hanging", "overloaded", "strict"] {
         assert_eq!(counts[away].exported, 0.0, "{away}");
+        let waiting = if away == "strict" { 0.0 } else { all as f64 };
+        assert_eq!(counts[away].waiting, waiting, "{away}");
     }
     let memory = |name: &str| counts[name].resident_bytes;
     for name in agents.keys() {
@@ -171,6 +174,7 @@ fn no_collector_holds_up_a_sidecar() {
 struct Spans {
     exported: f64,
     failed: f64,
+    waiting: f64,
     resident_bytes: f64,
 }
 
@@ -186,6 +190,7 @@ impl Spans {
         Spans {
             exported: sum("evenkeel_spans_exported_total"),
             failed: sum("evenkeel_spans_failed_total"),
+            waiting: sum("evenkeel_spans_waiting"),
             resident_bytes: sum("process_resident_memory_bytes"),
         }
     }

@@ -352,14 +352,12 @@ fn over_tls_it_is_sent_to_nobody_but_who_is_trusted() {
     let wrong = stranger.authority();
     for protocol in PROTOCOLS {
         let url = url(&collector, protocol);
-        let trusting = |file: &Path| {
-            let file = file.to_string_lossy().into_owned();
-            [("OTEL_EXPORTER_OTLP_CERTIFICATE", file)]
-        };
-        let asked = trusting(&wrong);
-        let asked = asked
-            .each_ref()
-            .map(|(name, value)| (*name, value.as_str()));
+        let (wrong, right) = (wrong.to_string_lossy(), authority.to_string_lossy());
+        // OpenSSL's own variable adds nothing to whom a configuration trusts.
+        let asked = [
+            ("OTEL_EXPORTER_OTLP_CERTIFICATE", &*wrong),
+            ("SSL_CERT_FILE", &*right),
+        ];
         let output = send(&file, &url, protocol, &asked);
         assert!(
             !output.status.success(),
@@ -369,9 +367,14 @@ fn over_tls_it_is_sent_to_nobody_but_who_is_trusted() {
         assert!(told.contains("certificate"), "{protocol}: {told}");
     }
     assert!(collector.spans().unwrap().is_empty());
-    for protocol in PROTOCOLS {
+    // Where nobody is named it is whom the system trusts, and that variable.
+    for (protocol, variable) in [
+        ("http/protobuf", "OTEL_EXPORTER_OTLP_CERTIFICATE"),
+        ("grpc", "OTEL_EXPORTER_OTLP_CERTIFICATE"),
+        ("http/protobuf", "SSL_CERT_FILE"),
+    ] {
         let file_of = authority.to_string_lossy().into_owned();
-        let asked = [("OTEL_EXPORTER_OTLP_CERTIFICATE", file_of.as_str())];
+        let asked = [(variable, file_of.as_str())];
         let output = send(&file, &url(&collector, protocol), protocol, &asked);
         assert!(
             output.status.success(),

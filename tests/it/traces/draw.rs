@@ -2,10 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::time::SystemTime;
 
 use evenkeel::show::traces::Trace;
 use evenkeel::show::traces::ids::hex;
-use evenkeel::show::traces::tree::{Span, Value};
+use evenkeel::show::traces::tree::{Array, SpanData, Value};
+
+use super::{id, of, parent};
 
 /// Attributes that an outline shows.
 const SHOWN: [&str; 8] = [
@@ -23,22 +26,29 @@ const SHOWN: [&str; 8] = [
 pub(super) fn whole(trace: &Trace) -> String {
     let mut out = format!("trace {}\n", hex(&trace.id));
     drawn(trace, &mut |span, line, inner| {
-        writeln!(out, "{line} [{}]", hex(&span.id)).unwrap();
-        for (name, value) in &span.attributes {
-            writeln!(out, "{inner}    {name} = {}", shown(value)).unwrap();
+        writeln!(out, "{line} [{}]", hex(&id(span))).unwrap();
+        for known in &span.attributes {
+            writeln!(out, "{inner}    {} = {}", known.key, shown(&known.value)).unwrap();
         }
-        for event in &span.events {
-            let at = seconds(event.at_ms - trace.spans[0].start_ms);
+        for event in &span.events.events {
+            let at = since(trace.spans[0].start_time, event.timestamp);
             writeln!(out, "{inner}    at {at} {}", event.name).unwrap();
-            for (name, value) in &event.attributes {
-                writeln!(out, "{inner}        {name} = {}", shown(value)).unwrap();
+            for known in &event.attributes {
+                writeln!(
+                    out,
+                    "{inner}        {} = {}",
+                    known.key,
+                    shown(&known.value)
+                )
+                .unwrap();
             }
         }
-        for link in &span.links {
-            writeln!(out, "{inner}    goes on with {}", link.episode).unwrap();
+        for link in &span.links.links {
+            let episode = of(&link.attributes, "evenkeel.episode").unwrap();
+            writeln!(out, "{inner}    goes on with {}", shown(episode)).unwrap();
         }
-        if let Some(error) = span.error {
-            writeln!(out, "{inner}    error: {error}").unwrap();
+        if span.status != Default::default() {
+            writeln!(out, "{inner}    {:?}", span.status).unwrap();
         }
     });
     out
@@ -48,21 +58,18 @@ pub(super) fn whole(trace: &Trace) -> String {
 pub(super) fn outline(trace: &Trace) -> String {
     let mut out = String::new();
     drawn(trace, &mut |span, line, inner| {
-        let listed = span
-            .attributes
-            .iter()
-            .filter(|(name, _)| SHOWN.contains(&name.as_str()));
-        let listed = listed.map(|(name, value)| {
-            let name = name.trim_start_matches("evenkeel.");
-            format!("  {name}={}", shown(value))
+        let listed = span.attributes.iter();
+        let listed = listed.filter(|known| SHOWN.contains(&known.key.as_str()));
+        let listed = listed.map(|known| {
+            let name = known.key.as_str().trim_start_matches("evenkeel.");
+            format!("  {name}={}", shown(&known.value))
         });
         writeln!(out, "{line}{}", listed.collect::<String>()).unwrap();
-        for event in &span.events {
-            let at = seconds(event.at_ms - trace.spans[0].start_ms);
-            let about = event.attributes.iter().find(|(name, _)| {
-                matches!(name.as_str(), "evenkeel.worker" | "evenkeel.connector")
-            });
-            let about = about.map(|(_, value)| format!(" {}", self::shown(value)));
+        for event in &span.events.events {
+            let at = since(trace.spans[0].start_time, event.timestamp);
+            let about = of(&event.attributes, "evenkeel.worker");
+            let about = about.or_else(|| of(&event.attributes, "evenkeel.connector"));
+            let about = about.map(|value| format!(" {}", self::shown(value)));
             writeln!(
                 out,
                 "{inner}• {at} {}{}",
@@ -76,10 +83,10 @@ pub(super) fn outline(trace: &Trace) -> String {
 }
 
 /// Tells each span with its line and what stands before the lines inside it.
-fn drawn(trace: &Trace, tell: &mut dyn FnMut(&Span, &str, &str)) {
-    let mut inner: BTreeMap<[u8; 8], Vec<&Span>> = BTreeMap::new();
+fn drawn(trace: &Trace, tell: &mut dyn FnMut(&SpanData, &str, &str)) {
+    let mut inner: BTreeMap<[u8; 8], Vec<&SpanData>> = BTreeMap::new();
     for span in &trace.spans {
-        if let Some(parent) = span.parent {
+        if let Some(parent) = parent(span) {
             inner.entry(parent).or_default().push(span);
         }
     }
@@ -88,16 +95,16 @@ fn drawn(trace: &Trace, tell: &mut dyn FnMut(&Span, &str, &str)) {
 
 fn branch(
     trace: &Trace,
-    span: &Span,
+    span: &SpanData,
     own: &str,
     below: &str,
-    inner: &BTreeMap<[u8; 8], Vec<&Span>>,
-    tell: &mut dyn FnMut(&Span, &str, &str),
+    inner: &BTreeMap<[u8; 8], Vec<&SpanData>>,
+    tell: &mut dyn FnMut(&SpanData, &str, &str),
 ) {
-    let at = seconds(span.start_ms - trace.spans[0].start_ms);
-    let lasted = seconds(span.end_ms - span.start_ms);
+    let at = since(trace.spans[0].start_time, span.start_time);
+    let lasted = since(span.start_time, span.end_time);
     let none = Vec::new();
-    let children = inner.get(&span.id).unwrap_or(&none);
+    let children = inner.get(&id(span)).unwrap_or(&none);
     let bar = if children.is_empty() { "  " } else { "│ " };
     tell(
         span,
@@ -122,16 +129,17 @@ fn branch(
     }
 }
 
-fn seconds(ms: i64) -> String {
-    format!("{}.{:03} s", ms / 1_000, ms % 1_000)
+fn since(from: SystemTime, to: SystemTime) -> String {
+    let lasted = to.duration_since(from).unwrap();
+    format!("{}.{:03} s", lasted.as_secs(), lasted.subsec_millis())
 }
 
 fn shown(value: &Value) -> String {
     match value {
-        Value::Text(text) => text.clone(),
-        Value::Number(number) => number.to_string(),
-        Value::Real(number) => number.to_string(),
-        Value::Truth(truth) => truth.to_string(),
-        Value::Texts(texts) => texts.join("; "),
+        Value::Array(Array::String(texts)) => {
+            let texts: Vec<&str> = texts.iter().map(|text| text.as_str()).collect();
+            texts.join("; ")
+        }
+        value => value.to_string(),
     }
 }

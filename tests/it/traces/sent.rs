@@ -1,5 +1,6 @@
 //! `replay --otlp`: the program sends what a capture holds, and says what came of it.
 
+use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
@@ -7,6 +8,7 @@ use std::process::{Command, Output};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 
+use evenkeel::show::traces::ids::hex;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use prost::Message;
 use serde_json::Value;
@@ -71,21 +73,40 @@ fn a_captured_incident_is_sent_and_told() {
         .map(|line| serde_json::from_str(line).unwrap())
         .collect();
     let closed = lines.iter().filter(|line| line["line"] == "closed");
-    let whole = closed
-        .filter(|line| line["episode"]["rest"] == false)
-        .count();
+    let named: BTreeSet<&str> = closed
+        .filter_map(|line| line["episode"]["trace_id"].as_str())
+        .collect();
+    let whole = named.len();
     let sent = lines.iter().find(|line| line["line"] == "sent").unwrap();
     assert_eq!(sent["traces"], whole);
     assert_eq!(sent["rejected"], 0);
-    let mut spans = 0;
+    let (mut spans, mut ids) = (0, BTreeSet::new());
     for body in bodies.try_iter() {
         let request = ExportTraceServiceRequest::decode(&body[..]).unwrap();
         let scopes = request
             .resource_spans
             .iter()
             .flat_map(|all| &all.scope_spans);
-        spans += scopes.map(|scope| scope.spans.len()).sum::<usize>();
+        for span in scopes.flat_map(|scope| &scope.spans) {
+            ids.insert(hex(&span.trace_id));
+            spans += 1;
+        }
     }
+    // What is sent is what is named, where it closes, where it began, and in the end.
+    assert_eq!(
+        ids.iter().map(String::as_str).collect::<BTreeSet<_>>(),
+        named
+    );
+    let opened = lines.iter().filter(|line| line["line"] == "opened");
+    let opened = opened.filter_map(|line| line["episode"]["trace_id"].as_str());
+    assert!(named.is_subset(&opened.collect()));
+    let episodes = lines
+        .iter()
+        .find(|line| line["line"] == "episodes")
+        .unwrap();
+    let kept = episodes["episodes"]["closed"].as_array().unwrap().iter();
+    let kept = kept.filter_map(|episode| episode["trace_id"].as_str());
+    assert_eq!(kept.collect::<BTreeSet<_>>(), named);
     assert_eq!(sent["spans"], spans);
     let told = format!("{spans} spans of {whole} rebalances sent to http://{address}/v1/traces");
     assert!(said(&output).contains(&told), "{}", said(&output));
@@ -106,6 +127,54 @@ fn an_address_that_makes_no_sense_is_a_mistake_in_the_configuration() {
     assert_eq!(output.status.code(), Some(78));
     assert!(
         said(&output).contains("without http:// or https://"),
+        "{}",
+        said(&output)
+    );
+}
+
+#[test]
+fn the_demo_sends_its_rebalances_too() {
+    let (address, bodies) = receiver("200 OK", usize::MAX);
+    let output = Command::new(env!("CARGO_BIN_EXE_evenkeel"))
+        .args(["demo", "--listen", "127.0.0.1:0", "--exit", "--otlp"])
+        .arg(format!("http://{address}"))
+        .env_clear()
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", said(&output));
+    let requests: Vec<ExportTraceServiceRequest> = bodies
+        .try_iter()
+        .map(|body| ExportTraceServiceRequest::decode(&body[..]).unwrap())
+        .collect();
+    let spans = requests
+        .iter()
+        .flat_map(|request| &request.resource_spans)
+        .flat_map(|all| &all.scope_spans)
+        .flat_map(|scope| &scope.spans);
+    let roots = spans.filter(|span| span.parent_span_id.is_empty());
+    let traces: Vec<&[u8]> = roots.map(|root| &root.trace_id[..]).collect();
+    let once: BTreeSet<&[u8]> = traces.iter().copied().collect();
+    assert!(traces.len() > 2, "{} traces", traces.len());
+    assert_eq!(once.len(), traces.len(), "each is sent once");
+}
+
+#[test]
+fn a_demo_whose_receiver_makes_no_sense_does_not_begin() {
+    let output = Command::new(env!("CARGO_BIN_EXE_evenkeel"))
+        .args([
+            "demo",
+            "--listen",
+            "127.0.0.1:0",
+            "--exit",
+            "--otlp",
+            "here",
+        ])
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(78));
+    assert!(output.stdout.is_empty());
+    assert!(
+        said(&output).contains("without http://"),
         "{}",
         said(&output)
     );

@@ -178,6 +178,14 @@ fn reading() -> Row {
                 "{{instance}} {{cluster}}",
             ),
             spans(),
+            Panel::lines(
+                "Spans that are still to be sent",
+                "While this does not come down, the receiver is away or too slow; the log says what went wrong. When too many wait, new ones are dropped.",
+            )
+            .ask(of_agent("evenkeel_spans_waiting"), "{{instance}} {{cluster}}")
+            .zero_based()
+            .decimals(0)
+            .nothing("traces go nowhere"),
         ],
     )
 }
@@ -194,7 +202,6 @@ fn spans() -> Panel {
     .ask(fate("evenkeel_spans_dropped_total"), "dropped {{instance}} {{cluster}}")
     .palette(&[("taken", GOOD), ("refused", BAD), ("dropped", WARN)])
     .nothing("traces go nowhere")
-    .size(24, 7)
 }
 
 fn trouble() -> Row {

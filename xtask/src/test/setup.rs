@@ -41,6 +41,7 @@ const PROGRAMS: &[Program] = &[
     needed("perl", "perl"),
     needed("git", "git"),
     useful("c++", "g++"),
+    useful("amtool", "prometheus-alertmanager"),
     useful("promtool", "prometheus"),
     useful("python3", "python3-venv"),
     useful("go", "golang-go"),

@@ -1,4 +1,4 @@
-//! Rules and dashboards: they name only metrics of the catalogue.
+//! Rules, their runbooks and dashboards: they name only metrics of the catalogue.
 
 use std::collections::BTreeSet;
 
@@ -8,6 +8,7 @@ use super::tree::File;
 /// The catalogue in words; `cargo xtask docs --check` holds it to the one in the code.
 const CATALOGUE: &str = "docs/metrics.md";
 const FOLDERS: [&str; 2] = ["alerts/", "dashboards/"];
+const RUNBOOKS: &str = "docs/runbooks/";
 const PREFIX: &str = "evenkeel_";
 
 /// What a histogram's series end in.
@@ -16,8 +17,10 @@ const SUFFIXES: [&str; 3] = ["_bucket", "_sum", "_count"];
 pub(crate) fn check(files: &[File]) -> Vec<Problem> {
     let bundled: Vec<&File> = files
         .iter()
-        .filter(|file| FOLDERS.iter().any(|folder| file.path.starts_with(folder)))
-        .filter(|file| !file.is("md"))
+        .filter(|file| {
+            let is_in = |folder: &&str| file.path.starts_with(folder);
+            (FOLDERS.iter().any(is_in) && !file.is("md")) || is_in(&RUNBOOKS)
+        })
         .collect();
     if bundled.is_empty() {
         return Vec::new();

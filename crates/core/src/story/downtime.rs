@@ -141,21 +141,19 @@ impl Downtimes {
     /// A status was read; gives back what has its turn now, unless it `waits` for a step.
     pub fn read(&mut self, read: Read, waits: impl Fn(&Read) -> bool) -> Option<Read> {
         let judged = self.judged.map(|(number, _)| number);
-        self.held
-            .take(read, |read| read.is_of(judged) && !waits(read))
+        self.held.take(read, judged, waits)
     }
 
     /// What was read and has its turn now that another step is judged, unless it `waits` for the
     /// next.
     pub fn due(&mut self, waits: impl Fn(&Read) -> bool) -> Vec<Read> {
         let judged = self.judged.map(|(number, _)| number);
-        self.held.release(|read| read.is_of(judged) && !waits(read))
+        self.held.release(judged, waits)
     }
 
     /// What was read of the life of the group that ends with a step.
     pub fn of_life(&mut self, end: EventTime) -> Vec<Read> {
-        self.held
-            .release(|read| read.recorded.is_some_and(|at| at <= end))
+        self.held.release_until(end)
     }
 
     /// What was read and waits for no step any more: nothing written before is unread, and no

@@ -5,7 +5,8 @@
 //! 2. *dropped*: its owner is, and claims nothing, or no longer this.
 //!
 //! Ends:
-//! 3. *reclaimed*: a member claims it, or its owner or who came in its place took it.
+//! 3. *reclaimed*: a member claims it and is to keep it, or its owner or who came in its
+//!    place took it.
 //! 4. *reassigned*: another member took it.
 //! 5. *removed*: it is not configured any more.
 //! 6. *group_gone*: the group was deleted, and nobody formed it anew for
@@ -168,10 +169,11 @@ impl Losses {
         let removed = |item: WorkItem| turn.on(StoryRule::Loss(5)) && !is_configured(turn, item);
         let mut ended = Vec::new();
         self.open.retain(|item, loss| {
-            let end = if turn.on(StoryRule::Loss(3)) && turn.is_claimed(*item) {
-                LossEnd::Reclaimed
-            } else if removed(*item) {
+            // Who comes back claims also what is not configured any more, and is to stop it.
+            let end = if removed(*item) {
                 LossEnd::Removed
+            } else if turn.on(StoryRule::Loss(3)) && turn.is_claimed(*item) {
+                LossEnd::Reclaimed
             } else {
                 return true;
             };

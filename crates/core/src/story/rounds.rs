@@ -49,7 +49,8 @@ pub use next::Next;
 pub use round::Round;
 pub use rules::Rule;
 use rules::{
-    followed_by, member_applied, rule_1_emptied, rule_2_mismatch, settle_one, status_waits,
+    followed_by, is_unshown, member_applied, rule_1_emptied, rule_2_mismatch, settle_one,
+    status_waits,
 };
 
 /// The rounds that are open, and the last that were settled, oldest first.
@@ -243,7 +244,7 @@ impl Rounds {
     }
 
     /// How the round of the record at this offset ended, and whether each of its members is
-    /// proven to have done what it was told.
+    /// proven to have done what it was told, or not to: neither, where nothing shows it.
     #[must_use]
     pub fn proof(
         &self,
@@ -254,7 +255,10 @@ impl Rounds {
         let round = self.rounds.iter().rev().find(is_it)?;
         let record = round.record.as_deref()?;
         let proofs = (0..record.members.len())
-            .map(|place| member_applied(round, record, place, evidence))
+            .map(|place| {
+                let applied = member_applied(round, record, place, evidence);
+                applied.filter(|applied| *applied || !is_unshown(round, place))
+            })
             .collect();
         Some((round.outcome.map(|(outcome, _)| outcome), proofs))
     }

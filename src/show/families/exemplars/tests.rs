@@ -1,7 +1,5 @@
 //! Which episode stands for which bucket.
 
-use std::sync::Arc;
-
 use evenkeel_core::answers::{Answers, EpisodeState, EpisodesAnswer, Histogram};
 use evenkeel_core::facts::time::EventTime;
 
@@ -21,7 +19,6 @@ fn episode(generation: i32, active_ms: i64, closed_ms: i64) -> EpisodeAnswer {
     episode.whole = true;
     episode.active = DurationAnswer::exact(active_ms);
     episode.polled.active = None;
-    episode.polled.watched = true;
     episode
 }
 
@@ -33,6 +30,13 @@ fn group(episodes: Vec<EpisodeAnswer>) -> Answers {
         ..EpisodesAnswer::default()
     });
     answers
+}
+
+/// As if all of these had been sent from here.
+fn handed(answers: &Answers) -> BTreeSet<Arc<str>> {
+    let episodes = answers.episodes.iter();
+    let closed = episodes.flat_map(|all| &all.closed);
+    closed.map(|episode| Arc::clone(&episode.id)).collect()
 }
 
 fn counted(all_ms: &[i64]) -> Histogram {
@@ -56,7 +60,7 @@ fn the_newest_of_each_bucket_stands_for_it() {
         episode(9, 1_000_000, 40_000),
     ]);
     let counts = counted(&[700, 9_000, 800, 1_000_000]);
-    let placed = Traced::of(&answers, true).durations(&counts);
+    let placed = Traced::of(&answers, Some(&handed(&answers))).durations(&counts);
     assert_eq!(
         places(&placed),
         [(4, 0.8, 30_000), (7, 9.0, 20_000), (13, 1_000.0, 40_000)]
@@ -67,27 +71,20 @@ fn the_newest_of_each_bucket_stands_for_it() {
 }
 
 #[test]
-fn only_what_is_counted_and_has_a_trace_stands_anywhere() {
+fn only_what_is_counted_and_was_handed_over_stands_anywhere() {
     let counts = counted(&[700, 800]);
-    let none = |answers: &Answers, are_sent| {
-        let traced = Traced::of(answers, are_sent);
-        assert_eq!(traced.durations(&counts), Vec::new());
+    let placed = |answers: &Answers, handed: Option<&BTreeSet<Arc<str>>>| {
+        places(&Traced::of(answers, handed).durations(&counts))
     };
-    none(&group(vec![episode(3, 700, 10_000)]), false);
-    let mut part = episode(3, 700, 10_000);
-    part.whole = false;
-    none(&group(vec![part]), true);
-    let mut rest = episode(3, 700, 10_000);
-    rest.rest = true;
-    none(&group(vec![rest]), true);
-    let mut before = episode(3, 700, 10_000);
-    before.polled.watched = false;
-    none(&group(vec![before]), true);
+    let answers = group(vec![episode(3, 700, 10_000), episode(5, 750, 20_000)]);
+    let first = handed(&group(vec![episode(3, 700, 10_000)]));
+    assert_eq!(placed(&answers, Some(&first)), [(4, 0.7, 10_000)]);
+    // Nowhere, or by another agent.
+    assert_eq!(placed(&answers, None), []);
+    assert_eq!(placed(&answers, Some(&BTreeSet::new())), []);
     // Its bucket counts nothing: another one was counted.
-    none(&group(vec![episode(3, 70, 10_000)]), true);
-    let mut nameless = group(vec![episode(3, 700, 10_000)]);
-    nameless.settings.cluster_id = None;
-    none(&nameless, true);
+    let answers = group(vec![episode(3, 70, 10_000)]);
+    assert_eq!(placed(&answers, Some(&handed(&answers))), []);
 }
 
 #[test]
@@ -102,7 +99,8 @@ fn phases_and_losses_are_those_that_were_counted() {
     first.rounds[0].sync = Some(DurationAnswer::exact(30));
     first.lost.longest = Some(DurationAnswer::at_least(11_000));
     let answers = group(vec![first]);
-    let traced = Traced::of(&answers, true);
+    let handed = handed(&answers);
+    let traced = Traced::of(&answers, Some(&handed));
     let placed = |phase, ms| places(&traced.phases(phase, &counted(&[ms])));
     assert_eq!(placed(Phase::Join, 300), [(3, 0.3, 10_000)]);
     assert_eq!(placed(Phase::Sync, 30), [(0, 0.03, 10_000)]);

@@ -1,34 +1,20 @@
 //! What spans and events say: names and values, with the bound of each duration.
 
 use evenkeel_core::answers::{Bound, DurationAnswer};
+use opentelemetry::{Array, KeyValue, StringValue, Value};
 
 /// Longer texts are cut: receivers bound what they take, and nobody reads more.
 const TEXT_CHARS_MAX: usize = 1_024;
 
-/// A value.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Value {
-    /// A text.
-    Text(String),
-    /// A whole number.
-    Number(i64),
-    /// Another number.
-    Real(f64),
-    /// Yes or no.
-    Truth(bool),
-    /// Several texts.
-    Texts(Vec<String>),
-}
-
 /// Names and values in the order in which they are said, each name once.
 #[derive(Debug, Clone, Default)]
-pub(in crate::show::traces) struct Attributes(Vec<(String, Value)>);
+pub(super) struct Attributes(Vec<KeyValue>);
 
 // === impl Attributes ===
 
 impl Attributes {
-    pub(in crate::show::traces) fn text(self, name: &str, text: impl AsRef<str>) -> Self {
-        self.with(name, Value::Text(cut(text.as_ref())))
+    pub(super) fn text(self, name: &str, text: impl AsRef<str>) -> Self {
+        self.with(name, Value::String(cut(text.as_ref()).into()))
     }
 
     /// Says nothing where there is nothing to say.
@@ -40,34 +26,35 @@ impl Attributes {
     }
 
     pub(super) fn texts(self, name: &str, texts: impl IntoIterator<Item = String>) -> Self {
-        let texts: Vec<String> = texts.into_iter().map(|text| cut(&text)).collect();
+        let texts = texts.into_iter().map(|text| cut(&text).into());
+        let texts: Vec<StringValue> = texts.collect();
         if texts.is_empty() {
             return self;
         }
-        self.with(name, Value::Texts(texts))
+        self.with(name, Value::Array(Array::String(texts)))
     }
 
     pub(super) fn number(self, name: &str, number: impl TryInto<i64>) -> Self {
         let number = number.try_into().unwrap_or(i64::MAX);
-        self.with(name, Value::Number(number))
+        self.with(name, Value::I64(number))
     }
 
     /// Says nothing of none.
     pub(super) fn count(self, name: &str, count: impl TryInto<i64>) -> Self {
         match count.try_into().unwrap_or(i64::MAX) {
             0 => self,
-            count => self.with(name, Value::Number(count)),
+            count => self.with(name, Value::I64(count)),
         }
     }
 
     pub(super) fn truth(self, name: &str, truth: bool) -> Self {
-        self.with(name, Value::Truth(truth))
+        self.with(name, Value::Bool(truth))
     }
 
     /// Milliseconds as seconds.
     pub(super) fn seconds(self, name: &str, ms: i64) -> Self {
         // Milliseconds stay far below 2^53, where a double is exact.
-        self.with(name, Value::Real(ms as f64 / 1_000.0))
+        self.with(name, Value::F64(ms as f64 / 1_000.0))
     }
 
     /// A duration with its bound, under names that begin alike.
@@ -91,14 +78,14 @@ impl Attributes {
 
     fn with(mut self, name: &str, value: Value) -> Self {
         debug_assert!(
-            self.0.iter().all(|(known, _)| known != name),
+            self.0.iter().all(|known| known.key.as_str() != name),
             "{name} is said once"
         );
-        self.0.push((name.to_owned(), value));
+        self.0.push(KeyValue::new(name.to_owned(), value));
         self
     }
 
-    pub(in crate::show::traces) fn into_list(self) -> Vec<(String, Value)> {
+    pub(super) fn into_list(self) -> Vec<KeyValue> {
         self.0
     }
 }

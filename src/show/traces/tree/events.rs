@@ -6,8 +6,9 @@ use evenkeel_core::answers::{
     DisagreementType, EpisodeAnswer, JoinedAnswer, TasksRoot,
 };
 use evenkeel_core::facts::time::EventTime;
+use opentelemetry::trace::Event;
 
-use super::{Attributes, Event, Scene};
+use super::{Attributes, Scene, instant};
 
 /// All of them, by time.
 pub(super) fn all(episode: &EpisodeAnswer, scene: &Scene<'_>, closed: EventTime) -> Vec<Event> {
@@ -23,16 +24,12 @@ pub(super) fn all(episode: &EpisodeAnswer, scene: &Scene<'_>, closed: EventTime)
         .chain(changed)
         .chain(zombies.filter_map(zombie))
         .collect();
-    events.sort_by_key(|event| event.at_ms);
+    events.sort_by_key(|event| event.timestamp);
     events
 }
 
 fn event(name: &'static str, at: EventTime, attributes: Attributes) -> Event {
-    Event {
-        name,
-        at_ms: at.0,
-        attributes: attributes.into_list(),
-    }
+    Event::new(name, instant(at.0), attributes.into_list(), 0)
 }
 
 fn joined(joined: &JoinedAnswer) -> Event {

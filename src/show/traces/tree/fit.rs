@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use evenkeel_core::answers::{EpisodeAnswer, Phase};
 
-use super::Draft;
+use super::{Draft, instant};
 
 /// Stops and starts of workers that have a span.
 const WORKERS_MAX: usize = 256;
@@ -78,15 +78,15 @@ pub(super) fn choose(episode: &EpisodeAnswer) -> Chosen {
 pub(super) fn inside(drafts: &mut [Draft]) {
     let mut spans: BTreeMap<String, (i64, i64)> = BTreeMap::new();
     for draft in drafts {
-        let span = &mut draft.span;
         let parent = draft.parent.as_deref().and_then(|parent| spans.get(parent));
         if let Some((start_ms, end_ms)) = parent.copied() {
-            span.start_ms = span.start_ms.clamp(start_ms, end_ms);
-            span.end_ms = span.end_ms.clamp(span.start_ms, end_ms);
+            draft.start_ms = draft.start_ms.clamp(start_ms, end_ms);
+            draft.end_ms = draft.end_ms.clamp(draft.start_ms, end_ms);
         }
-        for event in &mut span.events {
-            event.at_ms = event.at_ms.clamp(span.start_ms, span.end_ms);
+        let (start, end) = (instant(draft.start_ms), instant(draft.end_ms));
+        for event in &mut draft.events.events {
+            event.timestamp = event.timestamp.clamp(start, end);
         }
-        spans.insert(draft.key.clone(), (span.start_ms, span.end_ms));
+        spans.insert(draft.key.clone(), (draft.start_ms, draft.end_ms));
     }
 }

@@ -2,11 +2,16 @@
 
 use evenkeel_core::answers::{DurationAnswer, EpisodeAnswer, EpisodeOutcome, LossEnd, Pattern};
 use evenkeel_core::facts::time::EventTime;
+use opentelemetry::trace::{Link, Status};
 
 use super::fit::Chosen;
 use super::rounds::DURATION;
-use super::{Attributes, Draft, EVENTS_MAX, Link, Scene, events};
+use super::{Attributes, Draft, EVENTS_MAX, Scene, context, events};
 use crate::show::traces::ids::{self, ROOT};
+
+/// Why an episode is an error.
+const UNRESOLVED: &str =
+    "something is pending, nothing is scheduled, and nothing moved for a minute";
 
 pub(super) fn draft(
     episode: &EpisodeAnswer,
@@ -16,7 +21,7 @@ pub(super) fn draft(
     closed: EventTime,
 ) -> Draft {
     // A join that polls saw begin may have begun before the first sign in the logs.
-    let first_ms = inner.iter().map(|draft| draft.span.start_ms).min();
+    let first_ms = inner.iter().map(|draft| draft.start_ms).min();
     let start_ms = first_ms.map_or(episode.began.0, |first| first.min(episode.began.0));
     let attributes = what(episode, scene);
     let attributes = cost(episode, attributes);
@@ -26,11 +31,12 @@ pub(super) fn draft(
     let over = events.len().saturating_sub(EVENTS_MAX);
     // The last of them say how it ended, the first how it began.
     events.truncate(EVENTS_MAX);
-    draft.span.events = events;
-    draft.span.events_left_out = u32::try_from(over).unwrap_or(u32::MAX);
-    draft.span.links.extend(before(episode, scene));
-    draft.span.error = (episode.outcome == Some(EpisodeOutcome::Unresolved))
-        .then_some("something is pending, nothing is scheduled, and nothing moved for a minute");
+    draft.events.events = events;
+    draft.events.dropped_count = u32::try_from(over).unwrap_or(u32::MAX);
+    draft.links.links.extend(before(episode, scene));
+    if episode.outcome == Some(EpisodeOutcome::Unresolved) {
+        draft.status = Status::error(UNRESOLVED);
+    }
     draft
 }
 
@@ -112,9 +118,7 @@ fn left_out(episode: &EpisodeAnswer, chosen: &Chosen, attributes: Attributes) ->
 fn before(episode: &EpisodeAnswer, scene: &Scene<'_>) -> Option<Link> {
     let before = episode.follows.as_deref()?;
     let trace = ids::of_id(scene.settings, before)?;
-    Some(Link {
-        trace,
-        span: ids::span_id(trace, ROOT),
-        episode: before.to_owned(),
-    })
+    let root = context(trace, ids::span_id(trace, ROOT));
+    let attributes = Attributes::default().text("evenkeel.episode", before);
+    Some(Link::new(root, attributes.into_list(), 0))
 }

@@ -70,8 +70,8 @@ impl<'a> Of<'a> {
 
     fn round(&self, inner: &[Draft]) -> Draft {
         let round = self.round;
-        let start_ms = inner.iter().map(|draft| draft.span.start_ms).min();
-        let end_ms = inner.iter().map(|draft| draft.span.end_ms).max();
+        let start_ms = inner.iter().map(|draft| draft.start_ms).min();
+        let end_ms = inner.iter().map(|draft| draft.end_ms).max();
         let recorded = round.recorded.0;
         let times = (
             start_ms.unwrap_or(recorded).min(recorded),
@@ -151,8 +151,14 @@ impl<'a> Of<'a> {
         if let Some(lasted) = self.polled().and_then(|polled| polled.join) {
             return (joined.minus_ms(lasted.ms), lasted);
         }
-        let began = self.round.began.unwrap_or(joined).min(joined);
+        let began = self.join_began_by();
         (began, DurationAnswer::at_least(joined.since_ms(began)))
+    }
+
+    /// By when it had begun, as records say: the same on every sidecar.
+    fn join_began_by(&self) -> EventTime {
+        let joined = self.joined();
+        self.round.began.unwrap_or(joined).min(joined)
     }
 
     /// How long it was at least, by the coordinator's clock alone.
@@ -278,7 +284,8 @@ impl<'a> Of<'a> {
     }
 
     /// From when everything that this round told was done until the next began: only the delay
-    /// was waited for.
+    /// was waited for. Whether there was such a time is said by records alone, how long it was
+    /// by polls, too: so that every sidecar has the same spans.
     fn parked(&self, next: Option<&Of<'_>>) -> Option<Draft> {
         let round = self.round;
         let delay_ms = i64::from(round.delay_ms);
@@ -291,15 +298,18 @@ impl<'a> Of<'a> {
             .flat_map(|worker| [worker.stops, worker.starts]);
         let done = works.flatten().map(|work| work.by).max();
         let from = done.unwrap_or(round.recorded).max(round.recorded);
+        let recorded = next.map_or(self.closed, Of::join_began_by);
+        if recorded <= from {
+            return None;
+        }
         let (until, lasted) = match next {
             Some(next) => next.join_began(),
             None => (self.closed, DurationAnswer::exact(0)),
         };
         let deadline = round.recorded.plus_ms(delay_ms);
-        if until <= from {
-            return None;
-        }
-        let ms = until.since_ms(from);
+        let between_ms = until.since_ms(from);
+        // Polls may have seen members come back before the last status was written.
+        let (until, ms) = (until.max(from), between_ms.max(0));
         // It ended when the next join began, which is known no better.
         let lasted = match lasted.bound {
             Bound::Exact => DurationAnswer::exact(ms),
@@ -309,9 +319,9 @@ impl<'a> Of<'a> {
             },
             Bound::Poll => {
                 let (least_ms, most_ms) = lasted.between_ms.unwrap_or((lasted.ms, lasted.ms));
-                let early_ms = ms.saturating_sub(most_ms.saturating_sub(lasted.ms));
-                let late_ms = ms.saturating_add(lasted.ms.saturating_sub(least_ms));
-                DurationAnswer::within(ms, early_ms, late_ms)
+                let early_ms = between_ms.saturating_sub(most_ms.saturating_sub(lasted.ms));
+                let late_ms = between_ms.saturating_add(lasted.ms.saturating_sub(least_ms));
+                DurationAnswer::within(ms, early_ms.max(0), late_ms.max(0))
             }
         };
         let attributes = Attributes::default()

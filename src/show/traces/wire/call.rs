@@ -13,7 +13,7 @@ use hyper::header::{HeaderMap, RETRY_AFTER};
 use super::{ANSWER_BYTES_MAX, SendError};
 
 /// A receiver may ask for patience, not for oblivion.
-const WAIT_MAX: Duration = Duration::from_secs(60);
+pub(super) const WAIT_MAX: Duration = Duration::from_secs(60);
 
 /// An answer's body, and what came after it.
 #[derive(Debug, Default)]

@@ -11,7 +11,7 @@ use hyper::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, TE};
 use hyper::{Method, Request, StatusCode};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 
-use super::{ANSWER_BYTES_MAX, Client, SendError, Taken, call, reach, taken, words};
+use super::{ANSWER_BYTES_MAX, Client, SendError, Taken, call, reach, retry_info, taken, words};
 
 /// The service and the method (`trace_service.proto`).
 const PATH: &str = "/opentelemetry.proto.collector.trace.v1.TraceService/Export";
@@ -105,15 +105,14 @@ fn judged(
         Some(said) => format!("{authority} answered with status {status}: {said}"),
         None => format!("{authority} answered with status {status}"),
     };
-    Err(match status {
-        RESOURCE_EXHAUSTED => match call::wait(headers) {
-            Some(wait) => SendError::After { why, wait },
-            // It will not fit later, either: too large, or a quota that is used up.
-            None => SendError::Refused(why),
-        },
-        CANCELLED | DEADLINE_EXCEEDED | ABORTED | OUT_OF_RANGE | UNAVAILABLE | DATA_LOSS => {
-            SendError::Later(why)
-        }
+    let later = matches!(
+        status,
+        CANCELLED | DEADLINE_EXCEEDED | ABORTED | OUT_OF_RANGE | UNAVAILABLE | DATA_LOSS
+    );
+    Err(match retry_info::wait(headers) {
+        Some(wait) if later || status == RESOURCE_EXHAUSTED => SendError::After { why, wait },
+        None if later => SendError::Later(why),
+        // What is exhausted will not fit later, either: too large, or a quota that is used up.
         _ => SendError::Refused(why),
     })
 }

@@ -7,6 +7,7 @@ use std::pin::Pin;
 
 use openssl::pkey::PKey;
 use openssl::ssl::{SslConnector, SslConnectorBuilder, SslMethod};
+use openssl::x509::store::{X509Store, X509StoreBuilder};
 use openssl::x509::{X509, X509VerifyResult};
 use thiserror::Error;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -91,12 +92,8 @@ pub(super) fn connector(config: &TracesConfig) -> Result<SslConnector, Unfit> {
             .map_err(|error| unfit("ca_file", Path::new("the system's authorities"), &error))?,
         Some(path) => {
             let pem = read("ca_file", path)?;
-            for certificate in certificates("ca_file", path, &pem)? {
-                builder
-                    .cert_store_mut()
-                    .add_cert(certificate)
-                    .map_err(|error| unfit("ca_file", path, &error))?;
-            }
+            let trusted = only(certificates("ca_file", path, &pem)?);
+            builder.set_cert_store(trusted.map_err(|error| unfit("ca_file", path, &error))?);
         }
     }
     if let (Some(path), Some(key_path)) = (&config.certificate_file, &config.key_file) {
@@ -134,7 +131,17 @@ pub(super) fn connector(config: &TracesConfig) -> Result<SslConnector, Unfit> {
     Ok(builder.build())
 }
 
-/// The first bundle there is; else what `SSL_CERT_FILE` and `SSL_CERT_DIR` name.
+/// A store of these and no others. The one that a connector begins with has what `SSL_CERT_FILE`
+/// and `SSL_CERT_DIR` name, too.
+fn only(certificates: Vec<X509>) -> Result<X509Store, openssl::error::ErrorStack> {
+    let mut store = X509StoreBuilder::new()?;
+    for certificate in certificates {
+        store.add_cert(certificate)?;
+    }
+    Ok(store.build())
+}
+
+/// The first bundle there is, beside what `SSL_CERT_FILE` and `SSL_CERT_DIR` name.
 fn usual_authorities(builder: &mut SslConnectorBuilder) -> Result<(), openssl::error::ErrorStack> {
     let is_dir = |path: &&&str| Path::new(path).is_dir();
     if let Some(file) = BUNDLES.iter().find(|path| Path::new(path).is_file()) {
@@ -142,7 +149,7 @@ fn usual_authorities(builder: &mut SslConnectorBuilder) -> Result<(), openssl::e
     } else if let Some(dir) = BUNDLE_DIRS.iter().find(is_dir) {
         builder.load_verify_locations(None, Some(Path::new(dir)))
     } else {
-        builder.set_default_verify_paths()
+        Ok(())
     }
 }
 

@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
 use bytes::{BufMut, Bytes, BytesMut};
 use flate2::read::GzDecoder;
@@ -13,16 +13,21 @@ use hyper::header::{HeaderMap, HeaderValue};
 use hyper::service::service_fn;
 use hyper::{Request, Response};
 use hyper_util::rt::{TokioExecutor, TokioIo};
+use opentelemetry::InstrumentationScope;
+use opentelemetry::trace::{
+    SpanContext, SpanId, SpanKind, Status, TraceFlags, TraceId, TraceState,
+};
 use opentelemetry_proto::tonic::collector::trace::v1::{
     ExportTracePartialSuccess, ExportTraceServiceRequest, ExportTraceServiceResponse,
 };
+use opentelemetry_sdk::trace::{SpanData, SpanEvents, SpanLinks};
 use prost::Message;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 
 use super::Client;
 use crate::config::{TraceCompression, TraceCopies, TraceEndpoint, TraceProtocol, TracesConfig};
-use crate::show::traces::tree::{Span, Trace};
+use crate::show::traces::tree::Trace;
 
 /// What it answers.
 #[derive(Debug, Clone, Copy)]
@@ -32,6 +37,8 @@ pub(in crate::show::traces) enum Answer {
     Reject(i64),
     /// A status of HTTP, or of gRPC.
     Status(u16),
+    /// Such a status, and that it wants to be left alone for so many seconds.
+    Busy(u16, u8),
     /// Nothing, ever.
     Silence,
 }
@@ -194,7 +201,7 @@ async fn answered(
     let rejected = match answer {
         Answer::Reject(rejected) => rejected,
         Answer::Silence => std::future::pending().await,
-        Answer::Take | Answer::Status(_) => 0,
+        Answer::Take | Answer::Status(_) | Answer::Busy(..) => 0,
     };
     let partial = (rejected > 0).then(|| ExportTracePartialSuccess {
         rejected_spans: rejected,
@@ -210,16 +217,28 @@ async fn answered(
             *response.status_mut() = status.try_into().unwrap();
             response
         }
+        (Answer::Busy(status, seconds), false) => {
+            let mut response = Response::new(Full::from("later").boxed());
+            *response.status_mut() = status.try_into().unwrap();
+            let headers = response.headers_mut();
+            headers.insert("retry-after", HeaderValue::from(u16::from(seconds)));
+            response
+        }
         (_, false) => Response::new(Full::from(told).boxed()),
-        (Answer::Status(status), true) => grpc(None, status),
-        (_, true) => grpc(Some(told), 0),
+        (Answer::Status(status), true) => grpc(None, status, None),
+        (Answer::Busy(status, seconds), true) => grpc(None, status, Some(seconds)),
+        (_, true) => grpc(Some(told), 0, None),
     })
 }
 
-fn grpc(message: Option<Vec<u8>>, status: u16) -> Response<Body> {
+fn grpc(message: Option<Vec<u8>>, status: u16, busy_seconds: Option<u8>) -> Response<Body> {
     let mut trailers = HeaderMap::new();
     trailers.insert("grpc-status", HeaderValue::from(status));
     trailers.insert("grpc-message", HeaderValue::from_static("as you asked"));
+    if let Some(seconds) = busy_seconds {
+        let details = HeaderValue::from_str(&with_retry_info(status, seconds)).unwrap();
+        trailers.insert("grpc-status-details-bin", details);
+    }
     let mut frames: Vec<Result<Frame<Bytes>, Infallible>> = Vec::new();
     if let Some(message) = message {
         let mut framed = BytesMut::new();
@@ -234,6 +253,30 @@ fn grpc(message: Option<Vec<u8>>, status: u16) -> Response<Body> {
     let kind = HeaderValue::from_static("application/grpc");
     response.headers_mut().insert("content-type", kind);
     response
+}
+
+/// A `google.rpc.Status` with two details, the second a `RetryInfo`: written by hand from the
+/// definitions, and in base64 without padding, as gRPC's own libraries have it.
+fn with_retry_info(status: u16, seconds: u8) -> String {
+    let field = |tag: u8, bytes: &[u8]| {
+        let length = u8::try_from(bytes.len()).unwrap();
+        [&[tag << 3 | 2, length], bytes].concat()
+    };
+    let any = |name: &str, value: &[u8]| {
+        let url = format!("type.googleapis.com/google.rpc.{name}");
+        [field(1, url.as_bytes()), field(2, value)].concat()
+    };
+    // Seconds, and a quarter of one in nanoseconds.
+    let delay = [1 << 3, seconds, 2 << 3, 0x80, 0xe5, 0x9a, 0x77];
+    let details = [
+        any("DebugInfo", &field(2, b"no secret")),
+        any("RetryInfo", &field(1, &delay)),
+    ];
+    let code = [1 << 3, u8::try_from(status).unwrap()];
+    let details = details.iter().flat_map(|any| field(3, any));
+    let bytes: Vec<u8> = code.into_iter().chain(details).collect();
+    let text = openssl::base64::encode_block(&bytes);
+    text.trim_end_matches('=').to_owned()
 }
 
 /// A body of these frames.
@@ -281,20 +324,32 @@ pub(in crate::show::traces) fn client(receiver: &Receiver, protocol: TraceProtoc
 
 /// A trace with so many spans.
 pub(in crate::show::traces) fn sample(number: u8, spans: usize) -> Trace {
-    let span = |place: usize| Span {
-        id: u64::try_from(place + 1).unwrap().to_be_bytes(),
-        parent: (place > 0).then(|| 1_u64.to_be_bytes()),
-        name: if place > 0 { "round" } else { "rebalance" },
-        start_ms: 1_700_000_000_000,
-        end_ms: 1_700_000_001_000,
+    let trace = [number; 16];
+    let id = |place: usize| SpanId::from_bytes(u64::try_from(place).unwrap().to_be_bytes());
+    let at = |seconds: u64| UNIX_EPOCH + Duration::from_secs(1_700_000_000 + seconds);
+    let span = |place: usize| SpanData {
+        span_context: SpanContext::new(
+            TraceId::from_bytes(trace),
+            id(place + 1),
+            TraceFlags::SAMPLED,
+            false,
+            TraceState::NONE,
+        ),
+        parent_span_id: if place > 0 { id(1) } else { SpanId::INVALID },
+        parent_span_is_remote: false,
+        span_kind: SpanKind::Internal,
+        name: if place > 0 { "round" } else { "rebalance" }.into(),
+        start_time: at(0),
+        end_time: at(1),
         attributes: Vec::new(),
-        events: Vec::new(),
-        events_left_out: 0,
-        links: Vec::new(),
-        error: None,
+        dropped_attributes_count: 0,
+        events: SpanEvents::default(),
+        links: SpanLinks::default(),
+        status: Status::Unset,
+        instrumentation_scope: InstrumentationScope::default(),
     };
     Trace {
-        id: [number; 16],
+        id: trace,
         spans: (0..spans).map(span).collect(),
     }
 }

@@ -89,6 +89,35 @@ async fn states_of_grpc_are_told_apart() {
 }
 
 #[tokio::test]
+async fn how_long_a_receiver_asks_to_wait_is_read() {
+    let second = Some(Duration::from_secs(1));
+    // Of gRPC a quarter more.
+    let more = Some(Duration::from_millis(1_250));
+    for (protocol, status, expected) in [
+        (TraceProtocol::Http, 429, second),
+        (TraceProtocol::Http, 503, second),
+        (TraceProtocol::Http, 400, None),
+        (TraceProtocol::Grpc, 14, more),
+        // Exhausted for now, as it says when to come again.
+        (TraceProtocol::Grpc, 8, more),
+        (TraceProtocol::Grpc, 3, None),
+    ] {
+        let receiver = Receiver::start(Answer::Busy(status, 1)).await;
+        let error = client(&receiver, protocol).send(&[sample(1, 1)]).await;
+        let error = error.unwrap_err();
+        assert_eq!(error.retry_after(), expected, "{error}");
+        assert!(!error.to_string().contains("secret"), "{error}");
+    }
+    // Patience has its bounds.
+    let receiver = Receiver::start(Answer::Busy(14, 100)).await;
+    let error = client(&receiver, TraceProtocol::Grpc)
+        .send(&[sample(1, 1)])
+        .await;
+    let wait = error.unwrap_err().retry_after();
+    assert_eq!(wait, Some(Duration::from_secs(60)));
+}
+
+#[tokio::test]
 async fn who_does_not_answer_is_given_up_in_time() {
     for protocol in BOTH {
         let receiver = Receiver::start(Answer::Silence).await;

@@ -64,3 +64,12 @@ fn unknown_names_are_told() {
         &["docs/metrics.md: is not there; `cargo xtask docs` writes it"],
     );
 }
+
+#[test]
+fn runbooks_are_held_to_it() {
+    let page = "Look at `evenkeel_generation`, then at\n`evenkeel_generatoin{group=\"$group\"}`.\n";
+    check_files(
+        &[METRICS, ("docs/runbooks/Storm.md", page)],
+        &["docs/runbooks/Storm.md:2: evenkeel_generatoin is not in the catalogue"],
+    );
+}

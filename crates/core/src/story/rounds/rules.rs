@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::{Evidence, Round};
+use super::{Evidence, Next, Round};
 use crate::answers::Outcome;
 use crate::facts::ids::{Protocol, WorkItem};
 use crate::facts::observation::{Claim, GroupSnapshot, Member};
@@ -135,7 +135,7 @@ fn wrote_status(
     // older than it can be unread: else it would matter which of both is read first.
     let until = round
         .next
-        .map_or(evidence.quiet_until, |next| Some(next.recorded));
+        .map_or(evidence.quiet_until, |next| Some(told_until(record, &next)));
     let Some(until) = until.filter(|_| evidence.knows_clocks(round.next.as_ref())) else {
         return false;
     };
@@ -146,6 +146,15 @@ fn wrote_status(
         .statuses
         .proves(&member.worker, record.generation, since, until)
         && !record.shares_worker(&member.worker)
+}
+
+/// Until when, by the clock of the record, members wrote statuses with its generation. Where
+/// another coordinator wrote the next record its clock may be behind: a timeout is long
+/// enough for starts, and no later life of the group gets to the same number so soon.
+fn told_until(record: &GroupSnapshot, next: &Next) -> EventTime {
+    let timeout_ms = i64::from(record.rebalance_timeout_ms_max().max(0));
+    next.on_same_clock()
+        .unwrap_or_else(|| next.recorded.max(record.recorded.plus_ms(timeout_ms)))
 }
 
 /// Whether a member that nothing is known of yet wrote a status that only waits for the proof
@@ -199,9 +208,18 @@ pub(super) fn member_applied(
         // An eager member says in no claim whether it got anything, but what it starts it
         // tells.
         None if record.protocol == Some(Protocol::Eager) => Some(member.assigned.is_empty()),
-        // Nothing contradicts a member that stayed; of one that is gone nothing is known.
-        None => Some(round.stayed.get(place).copied().unwrap_or(false)),
+        // Nothing contradicts a member that stayed in a completed round.
+        None => Some(!is_unshown(round, place)),
     }
+}
+
+/// Whether nothing shows what a member did: it is not in the record after, or claims nothing
+/// there and neither does anybody else.
+pub(super) fn is_unshown(round: &Round, place: usize) -> bool {
+    let claim = round.followed.get(place).copied().flatten();
+    let is_gone = !round.stayed.get(place).copied().unwrap_or(false);
+    let is_unknown = matches!(round.outcome, Some((Outcome::Unknown, _)));
+    claim.is_none() && (is_gone || is_unknown)
 }
 
 fn rule_5_quiet(record: &GroupSnapshot, quiet_until: Option<EventTime>) -> Option<(Outcome, Rule)> {

@@ -106,23 +106,30 @@ impl<'a> Turn<'a> {
     }
 
     /// D2: what a member of the record before had when it was last heard of: what it was
-    /// told, unless it is proven that it never got that.
+    /// told, unless it is proven that it never got that. Where nothing shows either, that is
+    /// what it had, and was not told to stop.
     #[must_use]
     pub fn held(&self, place: usize, member: &Member) -> Vec<WorkItem> {
         if self.got(place) {
             return member.told.clone();
         }
-        match &member.claim {
-            Claim::Items(items) => items.clone(),
-            Claim::Nothing | Claim::Unsaid => Vec::new(),
+        let missed = self.outcome == Some(Outcome::Aborted) || self.applied(place) == Some(false);
+        if missed {
+            return member.claimed().to_vec();
         }
+        sets::minus(member.claimed(), &member.revoked)
     }
 
-    /// Whether a member of the record before is not proven to have missed what it was told.
+    /// Whether a member of the record before is not proven to have missed what it was told,
+    /// nor was over before anything could show it.
     #[must_use]
     pub fn got(&self, place: usize) -> bool {
-        let missed = self.applied.get(place).copied().flatten() == Some(false);
-        !missed && self.outcome != Some(Outcome::Aborted)
+        let open = self.outcome.is_none();
+        self.applied(place).unwrap_or(open) && self.outcome != Some(Outcome::Aborted)
+    }
+
+    fn applied(&self, place: usize) -> Option<bool> {
+        self.applied.get(place).copied().flatten()
     }
 
     /// Changes of the config topic that this record takes into account and the one before

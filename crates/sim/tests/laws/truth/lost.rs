@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use evenkeel_core::answers;
 use evenkeel_core::facts::ids::Kind;
 use evenkeel_sim::item::Item;
-use evenkeel_sim::truth::{LossEnd, TrueLoss};
+use evenkeel_sim::truth::{LossEnd, TrueLoss, TrueMember};
 
 use super::matched::{Matched, Step};
 use crate::drive::Watched;
@@ -151,8 +151,9 @@ fn maybe(matched: &Matched<'_>, step: &Step<'_>, loss: &TrueLoss) -> Vec<Option<
     };
     if loss.ended == LossEnd::Removed {
         // Only the next round shows it, if there is one; one that was computed before hands it
-        // out.
+        // out. Where the group is deleted first, it is gone with the group.
         ends.push(None);
+        ends.push(Some(answers::LossEnd::GroupGone));
         let hands_out = |step: &Step<'_>| {
             let mut members = step.real.members.values();
             step.real.recorded_ms >= loss.until_ms
@@ -189,8 +190,19 @@ fn taken(matched: &Matched<'_>, step: &Step<'_>, loss: &TrueLoss) -> Vec<Option<
     let Some((id, taker)) = taker else {
         return both;
     };
-    if !is_proven(matched, loss) {
+    if !is_proven(matched, loss) || !is_shown(matched, round, (id, &loss.item)) {
         return [both, vec![Some(answers::LossEnd::Removed), None]].concat();
+    }
+    let claims = |member: &TrueMember| {
+        let claim = member.claim.as_ref();
+        claim.is_some_and(|claim| claim.contains(&loss.item))
+    };
+    // Two ran it, and it is lost but once: of whom, no log says.
+    let owners = (step.before).map_or(0, |before| {
+        before.members.values().filter(|m| claims(m)).count()
+    });
+    if owners > 1 {
+        return both;
     }
     let was_there = step
         .before
@@ -212,6 +224,22 @@ fn is_proven(matched: &Matched<'_>, loss: &TrueLoss) -> bool {
         .iter()
         .all(|step| step.real.version > 0 || step.real.members.is_empty());
     loss.ended != LossEnd::GroupGone && (cooperative || loss.ended != LossEnd::Reassigned)
+}
+
+/// Whether a log shows that a member took what it was handed: it wrote that it runs, or
+/// claims it later.
+fn is_shown(matched: &Matched<'_>, round: Option<&Step<'_>>, (id, item): (&str, &Item)) -> bool {
+    let handed_ms = round.and_then(|round| round.real.recorded_ms);
+    let claims = |step: &Step<'_>| {
+        let claim = (step.real.members.get(id)).and_then(|member| member.claim.as_ref());
+        step.real.recorded_ms > handed_ms && claim.is_some_and(|claim| claim.contains(item))
+    };
+    let mut starts = matched.truth.starts.iter();
+    matched.steps.iter().any(claims)
+        || starts.any(|start| {
+            let its = start.item == *item && start.member.as_deref() == Some(id);
+            its && Some(start.from_ms) >= handed_ms && start.until_ms.is_some()
+        })
 }
 
 /// What members stopped because they lost the coordinator is lost, too, until somebody has
