@@ -1,6 +1,7 @@
 //! Every question of every dashboard, asked of a real Prometheus that holds what the agents
 //! would have shown during recorded nights: none fails, and none has no answer in all of them.
 
+mod clusters;
 mod draw;
 mod night;
 mod series;

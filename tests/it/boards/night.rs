@@ -10,7 +10,8 @@ use evenkeel::show::exposition::{Format, encode};
 use evenkeel::show::families::families;
 use evenkeel::show::process::ProcessStats;
 use evenkeel::show::view::{
-    AgentStats, BuildInfo, CertificateUse, InputStats, PollStats, ReloadStats, StartUp, View,
+    AgentStats, BuildInfo, CertificateUse, InputStats, PollStats, ReloadStats, StartUp, TraceStats,
+    View,
 };
 use evenkeel_core::engine::Engine;
 use evenkeel_core::facts::input::{Input, InputKind, Topic};
@@ -192,7 +193,9 @@ impl Agent {
         };
         let text = encode(&families(&view), Format::OpenMetrics);
         for line in text.lines().filter(|line| !line.starts_with('#')) {
-            super::series::line(samples, line, &self.labels, now);
+            // Exemplars are no answers, and promtool takes none.
+            let sample = line.split_once(" # ").map_or(line, |(sample, _)| sample);
+            super::series::line(samples, sample, &self.labels, now);
         }
     }
 
@@ -225,6 +228,12 @@ impl Agent {
                 ok: u64::from(since > 60_000),
                 failed: u64::from(since > 90_000),
             },
+            traces: Some(TraceStats {
+                exported: since.unsigned_abs() / 1000,
+                failed: u64::from(since > 60_000) * 2,
+                dropped: u64::from(since > 90_000) * 7,
+                waiting: u64::from((60_000..120_000).contains(&since)) * 12,
+            }),
             expiries: BTreeMap::from([(CertificateUse::Client, self.begin / 1000 + 90 * 86_400)]),
             ..AgentStats::default()
         }

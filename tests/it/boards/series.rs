@@ -75,7 +75,6 @@ pub(super) fn foreign(night: &Night) -> String {
     let mut out = String::new();
     let cluster = format!("cluster=\"{}\"", night.name);
     for (series, from, per_second) in FOREIGN {
-        // `host` is what cAdvisor and others lack; a cluster all of them have.
         for at in (night.from..=night.to).step_by(usize::try_from(STEP_S).unwrap()) {
             let since = f64::from(i32::try_from(at - night.from).unwrap());
             let value = from + per_second * since;

@@ -31,12 +31,12 @@ fn sight() -> Row {
                     "avg without (instance, pod) ({})",
                     of_group("evenkeel_trust", "")
                 ),
-                "{{group}}",
+                "{{group}} {{cluster}}",
             )
             .unit("percentunit")
             .bad_below(&[(0.01, WARN), (1.0, GOOD)])
             .nothing("no agent")
-            .size(5, 5),
+            .size(4, 5),
             Panel::stat(
                 "Agents that say different things",
                 "How many generations the copies of a group lie apart. More than a moment of difference: one of them is behind.",
@@ -47,18 +47,18 @@ fn sight() -> Row {
                     gauge("evenkeel_generation", ""),
                     of_group("evenkeel_generation", "")
                 ),
-                "{{group}}",
+                "{{group}} {{cluster}}",
             )
             .good_below(&[(1.0, WARN)])
             .nothing("not known")
-            .size(5, 5),
+            .size(4, 5),
             Panel::table(
                 "Workers without an agent",
                 "Members of the group beside which no agent says that it stands. Their departures are seen all the same, by the others.",
             )
             .ask(
                 format!(
-                    "max by (cluster, group, worker) ({}) unless on (group, worker) {}",
+                    "max by (cluster, group, worker) ({}) unless on (cluster, group, worker) {}",
                     of_group("evenkeel_worker_assignments", r#"kind="task""#),
                     of_group("evenkeel_sidecar_info", "")
                 ),
@@ -93,19 +93,19 @@ fn sight() -> Row {
                 value("Value #B", "Beside the leader", "bool_yes_no"),
             ])
             .nothing("no agent")
-            .size(7, 5),
+            .size(9, 5),
             Panel::stripes(
                 "What each agent can see",
                 "full: everything. Anything else: /readyz of that agent names the missing right or topic.",
             )
-            .ask(coded("evenkeel_mode", "mode", look::MODES, Copies::Each), "{{instance}} {{group}}")
+            .ask(coded("evenkeel_mode", "mode", look::MODES, Copies::Each), "{{instance}} {{group}} {{cluster}}")
             .words(look::MODE_WORDS)
             .size(12, 7),
             Panel::stripes(
                 "Who may be trusted",
                 "Yes while every input of that agent is current and readable and its history is whole.",
             )
-            .ask(of_group("evenkeel_trust", ""), "{{instance}} {{group}}")
+            .ask(of_group("evenkeel_trust", ""), "{{instance}} {{group}} {{cluster}}")
             .words(look::YES_IS_GOOD)
             .size(12, 7),
         ],
@@ -120,7 +120,7 @@ fn reading() -> Row {
                 "Records behind the end",
                 "Between what was read of a topic and its newest known end.",
             )
-            .ask(of_group("evenkeel_input_lag_records", ""), "{{input}} {{instance}}")
+            .ask(of_group("evenkeel_input_lag_records", ""), "{{input}} {{instance}} {{cluster}}")
             .zero_based()
             .decimals(0),
             Panel::lines(
@@ -132,7 +132,7 @@ fn reading() -> Row {
                     "rate({}[$__rate_interval])",
                     of_group("evenkeel_records_total", "")
                 ),
-                "{{input}} {{instance}}",
+                "{{input}} {{instance}} {{cluster}}",
             )
             .unit("cps")
             .zero_based(),
@@ -140,14 +140,14 @@ fn reading() -> Row {
                 "Topics read to the end they had at start",
                 "The group's series are withdrawn until all that can be read are.",
             )
-            .ask(of_group("evenkeel_input_caught_up", ""), "{{input}} {{instance}}")
+            .ask(of_group("evenkeel_input_caught_up", ""), "{{input}} {{instance}} {{cluster}}")
             .words(look::YES_IS_GOOD)
             .size(12, 9),
             Panel::lines(
                 "First search through a topic",
                 "The part that is done. A cold start on a large offsets topic takes as long as reading it once.",
             )
-            .ask(of_group("evenkeel_input_start_up_ratio", ""), "{{input}} {{instance}}")
+            .ask(of_group("evenkeel_input_start_up_ratio", ""), "{{input}} {{instance}} {{cluster}}")
             .unit("percentunit")
             .zero_based()
             .up_to(1.0)
@@ -162,7 +162,7 @@ fn reading() -> Row {
                     "rate({}[$__rate_interval])",
                     of_group("evenkeel_polls_total", "")
                 ),
-                "{{api}} {{instance}}",
+                "{{api}} {{instance}} {{cluster}}",
             )
             .unit("reqps")
             .zero_based(),
@@ -175,10 +175,33 @@ fn reading() -> Row {
                     "increase({}[$__rate_interval])",
                     of_group("evenkeel_polls_failed_total", "")
                 ),
-                "{{instance}}",
+                "{{instance}} {{cluster}}",
             ),
+            spans(),
+            Panel::lines(
+                "Spans that are still to be sent",
+                "While this does not come down, the receiver is away or too slow; the log says what went wrong. When too many wait, new ones are dropped.",
+            )
+            .ask(of_agent("evenkeel_spans_waiting"), "{{instance}} {{cluster}}")
+            .zero_based()
+            .decimals(0)
+            .nothing("traces go nowhere"),
         ],
     )
+}
+
+/// Where traces go to no receiver, the agent has none of these series.
+fn spans() -> Panel {
+    let fate = |metric: &str| format!("increase({}[$__rate_interval])", of_agent(metric));
+    Panel::bars(
+        "Spans of traces, by what became of them",
+        "refused: by the receiver, for good; the agent's log says why. dropped: never sent, since the receiver was away or slow for too long. Both are missing in the traces.",
+    )
+    .ask(fate("evenkeel_spans_exported_total"), "taken {{instance}} {{cluster}}")
+    .ask(fate("evenkeel_spans_failed_total"), "refused {{instance}} {{cluster}}")
+    .ask(fate("evenkeel_spans_dropped_total"), "dropped {{instance}} {{cluster}}")
+    .palette(&[("taken", GOOD), ("refused", BAD), ("dropped", WARN)])
+    .nothing("traces go nowhere")
 }
 
 fn trouble() -> Row {
@@ -240,7 +263,7 @@ fn trouble() -> Row {
 /// match.
 fn ours(expr: &str) -> String {
     format!(
-        "{expr} and on (job, instance) {}",
+        "{expr} and on (job, instance, cluster) {}",
         of_agent("evenkeel_build_info")
     )
 }
@@ -250,7 +273,7 @@ fn program() -> Row {
         "What do they cost?",
         vec![
             Panel::lines("Memory", "Resident memory of each agent.")
-                .ask(ours(&of_agent("process_resident_memory_bytes")), "{{instance}}")
+                .ask(ours(&of_agent("process_resident_memory_bytes")), "{{instance}} {{cluster}}")
                 .unit("bytes")
                 .zero_based()
                 .size(8, 7),
@@ -260,18 +283,18 @@ fn program() -> Row {
                         "rate({}[$__rate_interval])",
                         of_agent("process_cpu_seconds_total")
                     )),
-                    "{{instance}}",
+                    "{{instance}} {{cluster}}",
                 )
                 .unit("percentunit")
                 .zero_based()
                 .size(8, 7),
             Panel::lines("Open files and threads", "Of each agent; the limit of files is in the table.")
-                .ask(ours(&of_agent("process_open_fds")), "{{instance}} files")
-                .ask(ours(&of_agent("process_threads")), "{{instance}} threads")
+                .ask(ours(&of_agent("process_open_fds")), "files {{instance}} {{cluster}}")
+                .ask(ours(&of_agent("process_threads")), "threads {{instance}} {{cluster}}")
                 .zero_based()
                 .size(8, 7),
             Panel::lines("Series in a scrape", "What each agent exposes.")
-                .ask(of_agent("evenkeel_series"), "{{instance}}")
+                .ask(of_agent("evenkeel_series"), "{{instance}} {{cluster}}")
                 .zero_based()
                 .decimals(0)
                 .size(8, 7),
@@ -284,7 +307,7 @@ fn program() -> Row {
                     "increase({}[$__rate_interval])",
                     of_agent("evenkeel_series_dropped_total")
                 ),
-                "{{instance}}",
+                "{{instance}} {{cluster}}",
             )
             .size(8, 7),
             Panel::bars(
@@ -296,14 +319,14 @@ fn program() -> Row {
                     "increase({}[$__rate_interval])",
                     of_agent("evenkeel_config_reloads_total")
                 ),
-                "{{result}} {{instance}}",
+                "{{result}} {{instance}} {{cluster}}",
             )
             .palette(&[("ok", GOOD), ("failed", BAD)])
             .size(8, 7),
             Panel::table("Programs", "Version, Kafka client, start and limits of each agent.")
                 .ask(
                     format!(
-                        "max by (instance, version, librdkafka) ({})",
+                        "max by (cluster, instance, version, librdkafka) ({})",
                         of_agent("evenkeel_build_info")
                     ),
                     "",
@@ -311,6 +334,7 @@ fn program() -> Row {
                 .ask(by_instance("1000 * ", "process_start_time_seconds"), "")
                 .ask(by_instance("", "process_max_fds"), "")
                 .columns(&[
+                    CLUSTER,
                     column("instance", "Agent"),
                     column("version", "Version"),
                     column("librdkafka", "librdkafka"),
@@ -325,12 +349,13 @@ fn program() -> Row {
             )
             .ask(
                 format!(
-                    "1000 * min by (instance, use) ({})",
+                    "1000 * min by (cluster, instance, use) ({})",
                     of_agent("evenkeel_tls_certificate_expiry_timestamp_seconds")
                 ),
                 "",
             )
             .columns(&[
+                CLUSTER,
                 column("instance", "Agent"),
                 column("use", "Use"),
                 value("Value", "Expires", "dateTimeFromNow"),
@@ -342,5 +367,8 @@ fn program() -> Row {
 }
 
 fn by_instance(factor: &str, metric: &str) -> String {
-    format!("{factor}max by (instance) ({})", ours(&of_agent(metric)))
+    format!(
+        "{factor}max by (cluster, instance) ({})",
+        ours(&of_agent(metric))
+    )
 }

@@ -46,7 +46,7 @@ fn available() -> Row {
                 "Tasks that run",
                 "Of the configured tasks of the chosen connectors that are not paused, the part that runs now, by the status of the worker that has them.",
             )
-            .ask(format!("{running} / {wanted} or 0 * {wanted}"), "{{group}}")
+            .ask(format!("{running} / {wanted} or 0 * {wanted}"), "{{group}} {{cluster}}")
             .unit("percentunit")
             .bad_below(&[(0.9, WARN), (1.0, GOOD)])
             .nothing("not known")
@@ -60,7 +60,7 @@ fn available() -> Row {
                     "connector, reason",
                     &gauge("evenkeel_unavailable_tasks", CONNECTOR),
                 )),
-                "{{group}}",
+                "{{group}} {{cluster}}",
             )
             .good_below(&[(1.0, BAD)])
             .nothing("not known")
@@ -88,7 +88,7 @@ fn available() -> Row {
                         &gauge("evenkeel_connectors", &format!(r#"state="failed", {CONNECTOR}"#)),
                     ))
                 ),
-                "{{group}}",
+                "{{group}} {{cluster}}",
             )
             .good_below(&[(1.0, BAD)])
             .nothing("not known")

@@ -30,7 +30,7 @@ fn bad() -> Row {
             )
             .ask(
                 sum("kind, reason", &gauge("evenkeel_unassigned", r#"reason=~"lost|dropped""#)),
-                "{{group}}",
+                "{{group}} {{cluster}}",
             )
             .good_below(&[(1.0, BAD)])
             .nothing(UNKNOWN),
@@ -59,7 +59,7 @@ fn bad() -> Row {
             )
             .ask(
                 or_zero(&sum("connector, reason", &gauge("evenkeel_unavailable_tasks", ""))),
-                "{{group}}",
+                "{{group}} {{cluster}}",
             )
             .good_below(&[(1.0, BAD)])
             .nothing(UNKNOWN),
@@ -67,7 +67,7 @@ fn bad() -> Row {
                 "Rebalancing now",
                 "Yes while the group is not stable, or work is stopping or starting. No while only a scheduled delay is waited for: then look at the two panels on the left.",
             )
-            .ask(gauge("evenkeel_rebalance_in_progress", ""), "{{group}}")
+            .ask(gauge("evenkeel_rebalance_in_progress", ""), "{{group}} {{cluster}}")
             .words(look::REBALANCING)
             .good_below(&[(1.0, WARN)])
             .nothing(UNKNOWN),
@@ -75,14 +75,14 @@ fn bad() -> Row {
                 "What it looks like",
                 "The last half hour in one word. A rollout is planned work; churn is one connector that writes its tasks again and again; flapping is one worker that leaves again and again; storm and loop do not end by themselves.",
             )
-            .ask(coded("evenkeel_pattern", "pattern", look::PATTERNS, Copies::One), "{{group}}")
+            .ask(coded("evenkeel_pattern", "pattern", look::PATTERNS, Copies::One), "{{group}} {{cluster}}")
             .words(look::PATTERN_WORDS)
             .nothing(UNKNOWN),
             Panel::stat(
                 "Can this be trusted?",
                 "Yes if at least one agent has every input current and readable, with history that is whole since a stated time. If no, the last row says what is missing.",
             )
-            .ask(gauge("evenkeel_trust", ""), "{{group}}")
+            .ask(gauge("evenkeel_trust", ""), "{{group}} {{cluster}}")
             .words(look::YES_IS_GOOD)
             .bad_below(&[(1.0, look::GOOD)])
             .nothing("no agent"),
@@ -108,12 +108,13 @@ fn bad() -> Row {
                 "Alerts of evenkeel's rules that Prometheus holds for firing now.",
             )
             .ask(
-                r#"max by (alertname, severity, group) (ALERTS{alertstate="firing", alertname=~"Evenkeel.+", group=~"$group|"})"#,
+                r#"max by (cluster, group, alertname, severity) (ALERTS{alertstate="firing", alertname=~"Evenkeel.+", cluster=~"$cluster|", group=~"$group|"})"#,
                 "",
             )
             .columns(&[
                 column("alertname", "Alert"),
                 column("severity", "Severity"),
+                CLUSTER,
                 GROUP,
             ])
             .nothing("none")
@@ -185,14 +186,14 @@ fn happened() -> Row {
                 "State of the group",
                 "What the group's records, and its coordinator while it is asked, say of the group. A storm is narrow stripes of orange.",
             )
-            .ask(coded("evenkeel_group_state", "state", look::STATES, Copies::One), "{{group}}")
+            .ask(coded("evenkeel_group_state", "state", look::STATES, Copies::One), "{{group}} {{cluster}}")
             .words(look::STATE_WORDS)
             .size(12, 5),
             Panel::stripes(
                 "Pattern",
                 "What the half hour before each moment looks like, in one word.",
             )
-            .ask(coded("evenkeel_pattern", "pattern", look::PATTERNS, Copies::One), "{{group}}")
+            .ask(coded("evenkeel_pattern", "pattern", look::PATTERNS, Copies::One), "{{group}} {{cluster}}")
             .words(look::PATTERN_WORDS)
             .size(12, 5),
             Panel::lines(
@@ -232,7 +233,7 @@ fn trusted() -> Row {
                 "What each agent can see",
                 "full: everything. no offsets topic: nothing is counted, ownership comes from polls. topics only, blind: the group's series are withdrawn or partial. /readyz of the agent names the missing right.",
             )
-            .ask(coded("evenkeel_mode", "mode", look::MODES, Copies::Each), "{{instance}} {{group}}")
+            .ask(coded("evenkeel_mode", "mode", look::MODES, Copies::Each), "{{instance}} {{group}} {{cluster}}")
             .words(look::MODE_WORDS)
             .size(12, 7),
             Panel::table(

@@ -164,9 +164,17 @@ fn custom(kind: Kind) -> Option<Value> {
 }
 
 fn overrides(panel: &Panel) -> Value {
+    // A legend that says more, too: by what it begins with.
+    let says_more = |target: &Target| target.legend.contains(' ');
+    let longer = panel.targets.iter().any(says_more);
     let colours = panel.palette.iter().map(|(name, colour)| {
+        let matcher = if longer {
+            json!({"id": "byRegexp", "options": format!("/^{name}( |$)/")})
+        } else {
+            json!({"id": "byName", "options": name})
+        };
         json!({
-            "matcher": {"id": "byName", "options": name},
+            "matcher": matcher,
             "properties": [{"id": "color", "value": {"mode": "fixed", "fixedColor": colour}}],
         })
     });

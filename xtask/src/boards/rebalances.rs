@@ -31,7 +31,7 @@ fn often() -> Row {
                 "Rebalances in this time",
                 "Episodes that closed in the time that is shown: one stretch of unrest each, over one or more generations.",
             )
-            .ask(sum("cause", &growth_shown("evenkeel_rebalances_total", "")), "{{group}}")
+            .ask(sum("cause", &growth_shown("evenkeel_rebalances_total", "")), "{{group}} {{cluster}}")
             .excused("target-rate-interval-rule", SHOWN)
             .decimals(0)
             .nothing("not known")
@@ -40,7 +40,7 @@ fn often() -> Row {
                 "Generation",
                 "The newest generation: how many rounds there were since the group was created. It survives restarts of the agent.",
             )
-            .ask(gauge("evenkeel_generation", ""), "{{group}}")
+            .ask(gauge("evenkeel_generation", ""), "{{group}} {{cluster}}")
             .unit("none")
             .nothing("not known")
             .size(4, 7),
@@ -53,7 +53,7 @@ fn often() -> Row {
                     "1000 * {}",
                     gauge("evenkeel_last_rebalance_timestamp_seconds", "")
                 ),
-                "{{group}}",
+                "{{group}} {{cluster}}",
             )
             .unit("dateTimeFromNow")
             .nothing("not known")
@@ -62,7 +62,7 @@ fn often() -> Row {
                 "Active time of the rebalance that runs",
                 "Zero when none runs. Time in which only a scheduled delay is waited for is not in it.",
             )
-            .ask(gauge("evenkeel_rebalance_active_seconds", ""), "{{group}}")
+            .ask(gauge("evenkeel_rebalance_active_seconds", ""), "{{group}} {{cluster}}")
             .unit("s")
             .zero_based()
             .size(12, 7),
@@ -110,11 +110,11 @@ fn timeline() -> Row {
             .words(look::WORKER_WORDS)
             .size(24, 9),
             Panel::stripes("State of the group", "What records and coordinator say of the group.")
-                .ask(coded("evenkeel_group_state", "state", look::STATES, Copies::One), "{{group}}")
+                .ask(coded("evenkeel_group_state", "state", look::STATES, Copies::One), "{{group}} {{cluster}}")
                 .words(look::STATE_WORDS)
                 .size(12, 5),
             Panel::stripes("Pattern", "What the half hour before each moment looks like.")
-                .ask(coded("evenkeel_pattern", "pattern", look::PATTERNS, Copies::One), "{{group}}")
+                .ask(coded("evenkeel_pattern", "pattern", look::PATTERNS, Copies::One), "{{group}} {{cluster}}")
                 .words(look::PATTERN_WORDS)
                 .size(12, 5),
         ],
@@ -165,7 +165,7 @@ fn why() -> Row {
                     "clamp_min({}, 0)",
                     one(&format!("delta({}[$__rate_interval])", of_group("evenkeel_generation", "")))
                 ),
-                "{{group}}",
+                "{{group}} {{cluster}}",
             ),
             Panel::table(
                 "Newest rebalance",
@@ -268,7 +268,7 @@ fn errors() -> Row {
                 "Changes of leader",
                 "Generations whose leader is another member than before; a restarted worker is another member.",
             )
-            .ask(growth("evenkeel_leader_changes_total", ""), "{{group}}"),
+            .ask(growth("evenkeel_leader_changes_total", ""), "{{group}} {{cluster}}"),
         ],
     )
 }

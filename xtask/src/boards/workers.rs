@@ -23,7 +23,7 @@ fn share() -> Row {
         "Who has how much, and what if one is lost?",
         vec![
             Panel::stat("Members", "Workers in the newest group record.")
-                .ask(gauge("evenkeel_members", ""), "{{group}}")
+                .ask(gauge("evenkeel_members", ""), "{{group}} {{cluster}}")
                 .bad_below(&[(1.0, GOOD)])
                 .nothing("not known")
                 .size(3, 4),
@@ -41,7 +41,7 @@ fn share() -> Row {
             )
             .ask(
                 gauge("evenkeel_survivor_assignments", r#"kind="task", scope="worker""#),
-                "{{group}}",
+                "{{group}} {{cluster}}",
             )
             .nothing("none is left")
             .size(5, 4),
@@ -51,7 +51,7 @@ fn share() -> Row {
             )
             .ask(
                 sum("worker", &gauge("evenkeel_protocol_downgraded", "")),
-                "{{group}}",
+                "{{group}} {{cluster}}",
             )
             .words(&[(0, "as good as proven", GOOD), (1, "downgraded", BAD)])
             .good_below(&[(1.0, BAD)])
@@ -194,7 +194,7 @@ fn clocks() -> Row {
                 "Size of the group record",
                 "It holds every member's claim and assignment. The broker refuses it above max.message.bytes of the offsets topic (1 MiB unless set), and then no rebalance ends.",
             )
-            .ask(gauge("evenkeel_group_record_bytes", ""), "{{group}}")
+            .ask(gauge("evenkeel_group_record_bytes", ""), "{{group}} {{cluster}}")
             .unit("bytes")
             .zero_based()
             .size(8, 7),
@@ -225,10 +225,10 @@ const NOT_OURS: &str =
 
 fn in_pod(series: &str) -> String {
     let beside = format!(
-        "max by (namespace, pod, worker) ({})",
+        "max by (cluster, namespace, pod, worker) ({})",
         of_group("evenkeel_sidecar_info", WORKER)
     );
-    format!("{series} * on (namespace, pod) group_left (worker) {beside}")
+    format!("{series} * on (cluster, namespace, pod) group_left (worker) {beside}")
 }
 
 fn on_host(series: &str) -> String {
@@ -236,7 +236,7 @@ fn on_host(series: &str) -> String {
         |expr: &str| format!(r#"label_replace({expr}, "host", "$1", "instance", "(.+?)(:\\d+)?")"#);
     let beside = host(&of_group("evenkeel_sidecar_info", WORKER));
     format!(
-        "{} * on (host) group_left (worker) max by (host, worker) ({beside})",
+        "{} * on (cluster, host) group_left (worker) max by (cluster, host, worker) ({beside})",
         host(series)
     )
 }
@@ -260,7 +260,7 @@ fn resources() -> Row {
                 )
                 .ask(
                     in_pod(&format!(
-                        "sum by (namespace, pod) (rate(container_cpu_usage_seconds_total{{{of_worker}}}[$__rate_interval]))"
+                        "sum by (cluster, namespace, pod) (rate(container_cpu_usage_seconds_total{{{of_worker}}}[$__rate_interval]))"
                     )),
                     "{{worker}}",
                 )
@@ -273,7 +273,7 @@ fn resources() -> Row {
                 )
                 .ask(
                     in_pod(&format!(
-                        "sum by (namespace, pod) (rate(container_cpu_cfs_throttled_periods_total{{{of_worker}}}[$__rate_interval])) / sum by (namespace, pod) (rate(container_cpu_cfs_periods_total{{{of_worker}}}[$__rate_interval]))"
+                        "sum by (cluster, namespace, pod) (rate(container_cpu_cfs_throttled_periods_total{{{of_worker}}}[$__rate_interval])) / sum by (cluster, namespace, pod) (rate(container_cpu_cfs_periods_total{{{of_worker}}}[$__rate_interval]))"
                     )),
                     "{{worker}}",
                 )
@@ -288,7 +288,7 @@ fn resources() -> Row {
                 )
                 .ask(
                     in_pod(&format!(
-                        "sum by (namespace, pod) (container_memory_working_set_bytes{{{of_worker}}})"
+                        "sum by (cluster, namespace, pod) (container_memory_working_set_bytes{{{of_worker}}})"
                     )),
                     "{{worker}}",
                 )
@@ -314,7 +314,7 @@ fn resources() -> Row {
                     "By the JMX exporter, as part of the time. A pause longer than session.timeout.ms throws the worker out.",
                 )
                 .ask(
-                    on_host("sum by (instance) (rate(jvm_gc_collection_seconds_sum[$__rate_interval]))"),
+                    on_host("sum by (cluster, instance) (rate(jvm_gc_collection_seconds_sum[$__rate_interval]))"),
                     "{{worker}}",
                 )
                 .unit("percentunit")

@@ -62,10 +62,19 @@ pub(super) fn check(board: &Board, catalogue: &Catalogue, told: &mut Told<'_>) {
                 );
             }
             question(text(target, "expr"), title, catalogue, told);
+            legend(text(target, "legendFormat"), title, told);
         }
     }
     for (name, expr) in board.annotations() {
         question(&expr, &name, catalogue, told);
+    }
+}
+
+/// Groups and addresses of agents are unique within a cluster, no further.
+fn legend(legend: &str, title: &str, told: &mut Told<'_>) {
+    let names = |label: &str| legend.contains(&format!("{{{{{label}}}}}"));
+    if (names("group") || names("instance")) && !names("cluster") {
+        told.tell(format!("\"{title}\": its legend names no cluster"));
     }
 }
 

@@ -128,6 +128,10 @@ fn a_panel_that_breaks_a_rule_is_told() {
     );
     tells(|board| panel(board)["targets"] = json!([]), "asks nothing");
     tells(
+        |board| panel(board)["targets"][0]["legendFormat"] = json!("{{group}}"),
+        "names no cluster",
+    );
+    tells(
         |board| panel(board)["gridPos"]["w"] = json!(9),
         "lies on another",
     );
