@@ -22,6 +22,7 @@ mod causes;
 mod checks;
 mod checks_held;
 mod checks_measured;
+mod config_topics;
 mod departures;
 mod disagreements;
 mod disagreements_seen;
