@@ -50,6 +50,9 @@ pub struct DisagreementsAnswer {
     /// Now, by type, connector, task and worker; at most `limits::DISAGREEMENTS_SHOWN_MAX`.
     #[serde(rename = "disagreements")]
     pub now: Vec<DisagreementAnswer>,
+    /// Those that stand beyond that.
+    #[serde(rename = "disagreements_left_out")]
+    pub left_out: usize,
     /// How many there are, all of them, by type, connector and worker.
     #[serde(skip)]
     pub counts: BTreeMap<(DisagreementType, Arc<str>, Arc<str>), u64>,

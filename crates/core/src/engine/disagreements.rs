@@ -67,11 +67,13 @@ pub(super) fn answer(state: &State) -> DisagreementsAnswer {
     let place =
         |each: &DisagreementAnswer| (each.kind, each.item.clone(), Arc::clone(&each.worker));
     now.sort_by_cached_key(place);
+    let left_out = now.len().saturating_sub(DISAGREEMENTS_SHOWN_MAX);
     now.truncate(DISAGREEMENTS_SHOWN_MAX);
     let over = told.over().rev();
     let over = over.map(|over| shown(over.item, &over.was, Some(over.until)));
     DisagreementsAnswer {
         now,
+        left_out,
         counts,
         over: over.collect(),
         statuses_known: !state.progress.of(Topic::Status).is_beyond_reach(),
