@@ -70,8 +70,8 @@ RUN host="$(rustc --version --verbose | sed -n 's/^host: //p')" \
 
 FROM scratch
 COPY --from=build /image/ /
-# A number, so that Kubernetes can see that it is not root. The program writes no file, so
-# that the root may be read-only.
+# A number, so that Kubernetes can see that it is not root. The program writes nothing but
+# `state.dir`, which needs a volume: the root may be read-only.
 USER 65532:65532
 EXPOSE 9790
 # No HEALTHCHECK: there is no shell or client here to ask with. Let the orchestrator ask

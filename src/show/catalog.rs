@@ -65,6 +65,7 @@ pub static ALL: &[&Family] = &[
     &UNAVAILABLE_TASKS,
     &CHECK_INFO,
     &PATTERN_INFO,
+    &FAILED_ROUNDS,
     &DISAGREEMENT_INFO,
     &CONNECTORS,
     &TASKS,

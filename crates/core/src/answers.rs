@@ -39,7 +39,7 @@ pub use episode_rounds::{
 };
 pub use group::{GroupAnswer, GroupState, MemberAnswer, OwnWorker, Role};
 pub use habits::{HabitAnswer, HabitsAnswer};
-pub use pattern::{Pattern, PatternAnswer, PatternNumber};
+pub use pattern::{FAILED_ROUNDS, Pattern, PatternAnswer, PatternNumber};
 pub use states::{ConnectorStates, EffectiveState, ItemState, StatesAnswer};
 
 use crate::facts::ids::{Kind, Protocol};

@@ -89,8 +89,8 @@ pub const DESTROYED_MAX: usize = 1000;
 
 /// Statuses that wait for the record of their generation; the oldest is taken before its turn
 /// when there are more. In a cold start all that workers wrote may be read before it: this is
-/// five of each of 10,000 tasks, about 10 MB.
-pub const HELD_STATUSES_MAX: usize = 50_000;
+/// ten of each of 10,000 tasks, about 20 MB while it lasts.
+pub const HELD_STATUSES_MAX: usize = 100_000;
 
 /// Stretches of downtime that are over and wait for the record that says why.
 pub const STRETCHES_OVER_MAX: usize = 100_000;

@@ -39,6 +39,13 @@ pub static PATTERN_INFO: Family = gauge(
 ])
 .count(Count::Subjects);
 
+pub static FAILED_ROUNDS: Family = gauge(
+    "evenkeel_recent_failed_rounds",
+    "Rounds of the last 2 minutes that ended in CONFIG_MISMATCH or are proven to have reached nobody, none completed since, by the log, history included: from 5 on the pattern is a loop.",
+)
+.labels(&[GROUP])
+.count(Count::PerGroup(1));
+
 pub static IMBALANCE: Family = gauge(
     "evenkeel_imbalance",
     "Connectors and tasks above the most that a worker has in the best split of each kind, all workers together, by the last generation that is proven to be completed; 0 is as good as Kafka makes it. As it was before while an episode is active. Work that is parked counts as part of the split.",

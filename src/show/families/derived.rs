@@ -1,6 +1,6 @@
 //! The families about what a group looks like, from the answers of one group.
 
-use evenkeel_core::answers::{Answers, BalanceAnswer, Pattern, PatternAnswer};
+use evenkeel_core::answers::{Answers, BalanceAnswer, FAILED_ROUNDS, Pattern, PatternAnswer};
 
 use super::{Collected, Value};
 use crate::show::catalog as c;
@@ -26,6 +26,10 @@ fn told<'a>(
         let holds = Value::truth(each == answer.pattern);
         out.add(&c::PATTERN, [group, each.label()], holds);
     }
+    let mut numbers = answer.numbers.iter();
+    let failed = numbers.find(|of| of.pattern == Pattern::Loop && of.what == FAILED_ROUNDS);
+    let failed = failed.map_or(0, |rounds| rounds.counted);
+    out.add(&c::FAILED_ROUNDS, [group], Value::Count(failed));
     if answer.pattern == Pattern::Quiet {
         return;
     }

@@ -35,6 +35,9 @@ pub struct PatternAnswer {
     pub numbers: Vec<PatternNumber>,
 }
 
+/// What is counted of rounds that failed.
+pub const FAILED_ROUNDS: &str = "rounds";
+
 /// What was counted for one pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct PatternNumber {

@@ -46,7 +46,8 @@ fn value_refused(known: &Known) -> Vec<Judgement> {
                     look.mention(name, &given.source);
                     let verdict = fires_if(true, || format!("{name} is not {expected}"))?;
                     let text = given.text.as_deref().unwrap_or_default();
-                    match slip(name, text).filter(|_| setting.kind != Kind::Text) {
+                    let is_number = !matches!(setting.kind, Kind::Text | Kind::Boolean);
+                    match slip(name, text).filter(|_| is_number) {
                         Some(advice) => verdict.advise(|| advice.to_owned()),
                         None => Some(verdict),
                     }
@@ -82,11 +83,22 @@ fn slip(name: &str, text: &str) -> Option<&'static str> {
         Some("Leave the unit out, and give the number in milliseconds.")
     } else if is_number(digits) {
         Some("Give a number that is expected: this one is too small or too large.")
-    } else if is_number(&joined) {
+    } else if is_grouped(digits) {
         Some("Give the digits alone, without what stands between them.")
+    } else if is_number(&joined) {
+        Some("Give a whole number.")
     } else {
         None
     }
+}
+
+/// Whether digits are parted in groups of three, as people write large numbers.
+fn is_grouped(digits: &str) -> bool {
+    let mut groups = digits.split(['_', ',', '.', ' ', '\'']);
+    let is_number = |group: &str| group.bytes().all(|b| b.is_ascii_digit());
+    let first = groups.next().filter(|first| is_number(first));
+    first.is_some_and(|first| (1..=3).contains(&first.len()))
+        && groups.all(|group| group.len() == 3 && is_number(group))
 }
 
 /// The setting that a name in a worker's file is, its own or a client's.

@@ -147,7 +147,7 @@ impl State {
                 let since = self
                     .group
                     .config_ahead
-                    .filter(|(before, _)| *before <= named);
+                    .filter(|(before, _)| *before > read && *before <= named);
                 since.unwrap_or((named, at))
             });
         self.group.newest = Some(now);

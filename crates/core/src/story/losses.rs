@@ -5,8 +5,7 @@
 //! 2. *dropped*: its owner is, and claims nothing, or no longer this.
 //!
 //! Ends:
-//! 3. *reclaimed*: a member claims it and is to keep it, or its owner or who came in its
-//!    place took it.
+//! 3. *reclaimed*: a member claims it, or its owner or who came in its place took it.
 //! 4. *reassigned*: another member took it.
 //! 5. *removed*: it is not configured any more.
 //! 6. *group_gone*: the group was deleted, and nobody formed it anew for

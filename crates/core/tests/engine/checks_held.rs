@@ -3,35 +3,39 @@
 
 use crate::checks_measured::says;
 
-/// b is told to start foo in second 10, and waits ten seconds for itself.
+/// b is told to start foo in second 2 and again in second 40, and waits ten seconds for itself.
 fn held(out_s: f64, back: &str) -> String {
     format!(
         "0.0 config connector foo
          0.0 config tasks foo 1
          0.1 ends
          1.0 group 1 sessioned a off=3 timeout=10000 join=0.9 | a: session=6000 claim=none | b: host=192.0.2.2 session=6000 claim=none
-         10.0 group 2 sessioned a off=3 timeout=10000 join=9.9 | a: session=6000 claim=- | b: host=192.0.2.2 session=6000 claim=- add=foo,foo-0
-         {out_s} group 3 sessioned a off=3 delay=60000 timeout=10000 join={} | a: session=6000 claim=-
-         40.0 group 4 sessioned a off=3 delay=60000 timeout=10000 join=39.9 | a: session=6000 claim=-
-         45.0 group 5 sessioned a off=3 timeout=10000 join=44.9 | a: session=6000 claim=- | {back}
-         46.0 ends",
+         2.0 group 2 sessioned a off=3 timeout=10000 join=1.9 | a: session=6000 claim=- | b: host=192.0.2.2 session=6000 claim=- add=foo,foo-0
+         13.0 group 3 sessioned a off=3 delay=60000 timeout=10000 join=12.9 | a: session=6000 claim=-
+         32.0 group 4 sessioned a off=3 delay=60000 timeout=10000 join=31.9 | a: session=6000 claim=-
+         37.0 group 5 sessioned a off=3 timeout=10000 join=36.9 | a: session=6000 claim=- | b#2: host=192.0.2.2 session=6000 claim=foo,foo-0
+         40.0 group 6 sessioned a off=3 timeout=10000 join=39.9 | a: session=6000 claim=- | b#2: host=192.0.2.2 session=6000 claim=- add=foo,foo-0
+         {out_s} group 7 sessioned a off=3 delay=60000 timeout=10000 join={} | a: session=6000 claim=-
+         70.0 group 8 sessioned a off=3 delay=60000 timeout=10000 join=69.9 | a: session=6000 claim=-
+         75.0 group 9 sessioned a off=3 timeout=10000 join=74.9 | a: session=6000 claim=- | {back}
+         76.0 ends",
         out_s - 0.1
     )
 }
 
-const BACK: &str = "b#2: host=192.0.2.2 session=6000 claim=foo,foo-0";
+const BACK: &str = "b#3: host=192.0.2.2 session=6000 claim=foo,foo-0";
 const CALLS: &str = "misses how long connectors hold up their worker, in ms";
 
 #[test]
 fn a_worker_that_a_connector_holds_up() {
     let check = "connector_call_exceeds_rebalance";
-    let told = "b:8083: a connector held up its worker for 30 s, the group waits for 10 s; \
-                30000 (measured once), 10000 (record of b:8083, generation 5)";
-    for out_s in [20.0, 26.0] {
+    let told = "b:8083: a connector held up its worker, which was out of the group for 30 s; the group waits for 10 s; \
+                30000 (longest of 2 measured), 10000 (record of b:8083, generation 9)";
+    for out_s in [50.0, 56.0] {
         assert_eq!(says(&held(out_s, BACK), check), told, "{out_s}");
     }
-    // Sooner it may have been frozen, and so it may later.
-    for out_s in [19.9, 26.1] {
+    // Sooner it may have been frozen, and so it may later; and once it may be chance.
+    for out_s in [49.9, 56.1] {
         assert_eq!(says(&held(out_s, BACK), check), CALLS, "{out_s}");
     }
 }
@@ -41,46 +45,46 @@ fn workers_that_something_else_held_up() {
     let check = "connector_call_exceeds_rebalance";
     // It died.
     let dead = BACK.replace("foo,foo-0", "none");
-    assert_eq!(says(&held(21.0, &dead), check), CALLS);
+    assert_eq!(says(&held(51.0, &dead), check), CALLS);
     // It never came back.
     assert_eq!(
-        says(&held(21.0, "c: host=192.0.2.9 claim=none"), check),
+        says(&held(51.0, "c: host=192.0.2.9 claim=none"), check),
         CALLS
     );
     // It had something to stop.
-    let stops = held(21.0, BACK).replace("claim=- add=foo,foo-0", "claim=foo-0 rev=foo-0 add=foo");
+    let stops = held(51.0, BACK).replace("claim=- add=foo,foo-0", "claim=foo-0 rev=foo-0 add=foo");
     assert_eq!(says(&stops, check), CALLS);
     // It was told to start nothing.
-    let idle = held(21.0, BACK).replace("add=foo,foo-0", "add=foo-0");
+    let idle = held(51.0, BACK).replace("add=foo,foo-0", "add=foo-0");
     assert_eq!(says(&idle, check), CALLS);
 }
 
 #[test]
 fn a_worker_that_was_held_up_until_it_is_restarted_or_starts_it_at_last() {
     let check = "connector_call_exceeds_rebalance";
-    let before = held(21.0, BACK);
+    let before = held(51.0, BACK);
     let restarted = format!(
         "{before}
-         60.0 group 6 sessioned a off=3 timeout=10000 join=59.9 | a: session=6000 claim=- | b#3: host=192.0.2.2 session=6000 claim=none
-         61.0 ends"
+         90.0 group 10 sessioned a off=3 timeout=10000 join=89.9 | a: session=6000 claim=- | b#4: host=192.0.2.2 session=6000 claim=none
+         91.0 ends"
     );
     assert_eq!(says(&restarted, check), CALLS);
     let started = |s: f64| {
         format!(
             "{before}
-         60.0 group 6 sessioned a off=3 timeout=10000 join=59.9 | a: session=6000 claim=- | b#2: host=192.0.2.2 session=6000 claim=foo-0 add=foo
-         {s} group 7 sessioned a off=3 timeout=10000 join={} | a: session=6000 claim=- | b#2: host=192.0.2.2 session=6000 claim=foo,foo-0
-         100.0 ends",
+         90.0 group 10 sessioned a off=3 timeout=10000 join=89.9 | a: session=6000 claim=- | b#3: host=192.0.2.2 session=6000 claim=foo-0 add=foo
+         {s} group 11 sessioned a off=3 timeout=10000 join={} | a: session=6000 claim=- | b#3: host=192.0.2.2 session=6000 claim=foo,foo-0
+         130.0 ends",
             s - 0.1
         )
     };
-    assert_eq!(says(&started(70.1), check), CALLS);
-    assert!(says(&started(70.0), check).contains("held up"));
+    assert_eq!(says(&started(100.1), check), CALLS);
+    assert!(says(&started(100.0), check).contains("held up"));
     // A longer rebalance timeout mends it, too.
     let longer = format!(
         "{before}
-         60.0 group 6 sessioned a off=3 timeout=30000 join=59.9 | a: session=6000 claim=- | b#2: host=192.0.2.2 session=6000 claim=foo,foo-0
-         61.0 ends"
+         90.0 group 10 sessioned a off=3 timeout=30000 join=89.9 | a: session=6000 claim=- | b#3: host=192.0.2.2 session=6000 claim=foo,foo-0
+         91.0 ends"
     );
     assert_eq!(says(&longer, check), CALLS);
     let still = longer.replace("timeout=30000", "timeout=29999");

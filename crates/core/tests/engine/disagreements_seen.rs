@@ -1,11 +1,7 @@
 //! Disagreements (D12) that claims, writers and steps show; those that are weighed by time are in
 //! `disagreements.rs`.
 
-use evenkeel_core::answers::DisagreementType;
-use evenkeel_core::engine::Engine;
-
 use crate::disagreements::check;
-use crate::dsl::{Step, inputs};
 
 /// Rule 5: a zombie is back with its claim; the round after takes it from both.
 #[test]
@@ -218,29 +214,4 @@ fn a_state_of_an_older_group() {
          running_on_departed_worker foo-0 a from 20 to 900 possible
          running_on_departed_worker foo a from 20 to 900.3 possible",
     );
-}
-
-/// More than are shown are counted.
-#[test]
-fn those_beyond_the_list_are_counted() {
-    let tasks: Vec<String> = (0..600).map(|task| format!("foo-{task}")).collect();
-    let tasks = tasks.join(",");
-    let scenario = format!(
-        "0.0 config connector foo
-         0.0 config tasks foo 600
-         0.1 ends
-         1.0 group 1 sessioned a off=3 | a: claim={tasks} | b: claim=foo,{tasks}
-         1.1 ends"
-    );
-    let mut engine = Engine::new();
-    for step in inputs(&scenario) {
-        if let Step::Input(input) = step {
-            engine.apply(&input);
-        }
-    }
-    let told = engine.answers().disagreements.unwrap();
-    let all = told.count(DisagreementType::DuplicateClaim);
-    assert!(all >= 600, "{all}");
-    assert_eq!(told.now.len(), 500);
-    assert_eq!(u64::try_from(told.left_out).unwrap(), all - 500);
 }

@@ -1,6 +1,9 @@
 //! What each configured piece of work does: from its status and from who has it.
 
-use crate::dsl::{run, told};
+use evenkeel_core::answers::DisagreementType;
+use evenkeel_core::engine::Engine;
+
+use crate::dsl::{Step, inputs, run, told};
 
 #[track_caller]
 fn check(scenario: &str, expected: &str) {
@@ -195,4 +198,29 @@ fn o_46_nothing_is_said_of_workers_that_share_an_id() {
          c running: 1 running 1 lost
          disagreements",
     );
+}
+
+/// Of disagreements, too: more than are shown are counted.
+#[test]
+fn those_beyond_the_list_are_counted() {
+    let tasks: Vec<String> = (0..600).map(|task| format!("foo-{task}")).collect();
+    let tasks = tasks.join(",");
+    let scenario = format!(
+        "0.0 config connector foo
+         0.0 config tasks foo 600
+         0.1 ends
+         1.0 group 1 sessioned a off=3 | a: claim={tasks} | b: claim=foo,{tasks}
+         1.1 ends"
+    );
+    let mut engine = Engine::new();
+    for step in inputs(&scenario) {
+        if let Step::Input(input) = step {
+            engine.apply(&input);
+        }
+    }
+    let told = engine.answers().disagreements.unwrap();
+    let all = told.count(DisagreementType::DuplicateClaim);
+    assert!(all >= 600, "{all}");
+    assert_eq!(told.now.len(), 500);
+    assert_eq!(u64::try_from(told.left_out).unwrap(), all - 500);
 }

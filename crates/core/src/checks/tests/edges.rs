@@ -212,7 +212,9 @@ fn a_refused_number_says_what_was_meant() {
         ("-99999999999", "too small"),
         ("300,000", "digits alone"),
         ("3_600_000", "digits alone"),
-        ("1.5", "digits alone"),
+        ("1.500.000", "digits alone"),
+        ("1.5", "whole number"),
+        ("60000.0", "whole number"),
     ];
     for (value, expected) in cases {
         let advice = advice(value).unwrap_or_default();

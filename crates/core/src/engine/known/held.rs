@@ -8,6 +8,9 @@ use crate::facts::ids::CONNECTOR_TASK;
 use crate::facts::observation::{Claim, GroupSnapshot, Member};
 use crate::story::rounds::Round;
 
+/// How often before it is told.
+const HELD_UP_TIMES_MIN: u64 = 2;
+
 /// For how long, and how often that was seen.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Held {
@@ -23,7 +26,8 @@ pub(super) struct Held {
 /// back without a claim, one that is frozen is missed a session after it froze, whenever that
 /// is, and one that was told to stop work is held up by its stops.
 ///
-/// It is told until the worker is another process, or has started something and stayed.
+/// Once may be chance; who is held up by what it starts is so each time. It is told until the
+/// worker is another process, or has started something and stayed.
 pub(super) fn held(state: &State) -> BTreeMap<&str, Held> {
     let rounds: Vec<(&Round, &GroupSnapshot)> = own_rounds(state).collect();
     let mut held: BTreeMap<&str, Held> = BTreeMap::new();
@@ -70,6 +74,7 @@ pub(super) fn held(state: &State) -> BTreeMap<&str, Held> {
             of_worker.times = of_worker.times.saturating_add(1);
         }
     }
+    held.retain(|_, of_worker| of_worker.times >= HELD_UP_TIMES_MIN);
     held
 }
 

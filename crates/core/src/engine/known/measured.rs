@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::DELAY;
-use crate::answers::{Bound, HabitAnswer, Outcome};
+use crate::answers::{HabitAnswer, Outcome};
 use crate::checks::known::{Known, Measured};
 use crate::checks::source::{Source, Value};
 use crate::engine::State;
@@ -25,15 +25,13 @@ pub(super) fn measured(state: &State, known: &Known) -> Measured {
     }
 }
 
-/// How long unrest certainly lasted, of the episodes that are over.
+/// How long a single round certainly took, from the first sign of it to its record, of the
+/// episodes that are over: an episode may be many rounds, each completed soon.
 fn rebalance_ms(state: &State) -> Option<Value<i64>> {
-    let lasted = state.story.episodes.closed().filter_map(|episode| {
-        let active = episode.active;
-        match active.bound {
-            Bound::Exact | Bound::AtLeast => Some(active.ms),
-            Bound::Poll => active.between_ms.map(|(least, _)| least),
-            Bound::AtMost => None,
-        }
+    let rounds = state.story.episodes.closed().flat_map(|of| &of.rounds);
+    let lasted = rounds.filter_map(|round| {
+        let began = round.began.or(round.join_ended)?;
+        Some(round.recorded.since_ms(began).max(0))
     });
     longest_of(lasted.collect())
 }

@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::{Commit, Left, Patterns, WINDOW_MS};
-use crate::answers::{DepartureHow, Pattern, PatternAnswer, PatternNumber, TasksRoot};
+use crate::answers::{
+    DepartureHow, FAILED_ROUNDS, Pattern, PatternAnswer, PatternNumber, TasksRoot,
+};
 use crate::facts::ids::{ConnectorId, Names};
 use crate::facts::time::EventTime;
 use crate::story::switches::{StoryRule, Switches};
@@ -93,7 +95,13 @@ fn rule_1_failed(look: &Look<'_>) -> Counted {
     let runs = look.known.failed.iter().filter(|run| run.second > since);
     let count = runs.map(|run| run.count).fold(0, u64::saturating_add);
     Counted {
-        number: number(Pattern::Loop, "rounds", count, LOOP_ROUNDS, LOOP_ROUNDS_MS),
+        number: number(
+            Pattern::Loop,
+            FAILED_ROUNDS,
+            count,
+            LOOP_ROUNDS,
+            LOOP_ROUNDS_MS,
+        ),
         subjects: Vec::new(),
         evidence: format!(
             "{count} rounds in the last 2 minutes ended in CONFIG_MISMATCH or reached nobody, \

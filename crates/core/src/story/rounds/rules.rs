@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::{Evidence, Next, Round};
+use super::{Evidence, Round};
 use crate::answers::Outcome;
 use crate::facts::ids::{Protocol, WorkItem};
 use crate::facts::observation::{Claim, GroupSnapshot, Member};
@@ -135,7 +135,7 @@ fn wrote_status(
     // older than it can be unread: else it would matter which of both is read first.
     let until = round
         .next
-        .map_or(evidence.quiet_until, |next| Some(told_until(record, &next)));
+        .map_or(evidence.quiet_until, |next| Some(next.recorded));
     let Some(until) = until.filter(|_| evidence.knows_clocks(round.next.as_ref())) else {
         return false;
     };
@@ -146,15 +146,6 @@ fn wrote_status(
         .statuses
         .proves(&member.worker, record.generation, since, until)
         && !record.shares_worker(&member.worker)
-}
-
-/// Until when, by the clock of the record, members wrote statuses with its generation. Where
-/// another coordinator wrote the next record its clock may be behind: a timeout is long
-/// enough for starts, and no later life of the group gets to the same number so soon.
-fn told_until(record: &GroupSnapshot, next: &Next) -> EventTime {
-    let timeout_ms = i64::from(record.rebalance_timeout_ms_max().max(0));
-    next.on_same_clock()
-        .unwrap_or_else(|| next.recorded.max(record.recorded.plus_ms(timeout_ms)))
 }
 
 /// Whether a member that nothing is known of yet wrote a status that only waits for the proof

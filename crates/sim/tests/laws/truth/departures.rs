@@ -222,7 +222,11 @@ impl Wrote {
         }
         let off_ms = matched.off_ms(&gone.worker);
         let coordinators = truth.coordinators.windows(2);
-        let far = off_ms > SLACK_MS || coordinators.into_iter().any(|pair| pair[0].1 != pair[1].1);
+        let was_set = matched
+            .clock_of(&gone.worker)
+            .is_none_or(|clock| !clock.steps.is_empty());
+        let moved = coordinators.into_iter().any(|pair| pair[0].1 != pair[1].1);
+        let far = off_ms > SLACK_MS || was_set || moved;
         Self {
             may_be_all: stopped + either > 0 && (running == 0 || far),
             may_be_part: stopped + either > 0 && (running + either > 0 || far),
