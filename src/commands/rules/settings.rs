@@ -196,10 +196,13 @@ fn is_told(name: &str) -> bool {
     ["alertname", "severity", "le"].contains(&name) || labels.map(|of| of.name).any(|of| of == name)
 }
 
+/// Prometheus keeps names that begin with two underscores for itself.
 fn is_label(name: &str) -> bool {
     let mut chars = name.chars();
     let is_start = |c: char| c == '_' || c.is_ascii_alphabetic();
-    chars.next().is_some_and(is_start) && chars.all(|c| c == '_' || c.is_ascii_alphanumeric())
+    !name.starts_with("__")
+        && chars.next().is_some_and(is_start)
+        && chars.all(|c| c == '_' || c.is_ascii_alphanumeric())
 }
 
 /// The name and the limits of each threshold.

@@ -27,7 +27,7 @@ pub(super) const CHECKS: &[Check] = &[
         harm: Harm::RunsTwice,
         title: "`task.shutdown.graceful.timeout.ms` is more than half of `rebalance.timeout.ms`",
         inputs: &[GRACEFUL, REBALANCE],
-        consequence: "A worker stops eight pieces of work at a time and does nothing else meanwhile. With more than eight slow ones the second batch outlives rebalance.timeout.ms: the worker leaves the group by itself, while its tasks may still run and others start them, too.",
+        consequence: "A worker stops eight pieces of work at a time and does nothing else meanwhile. Where one slow stop, or with more than eight slow ones the second batch, outlives rebalance.timeout.ms, the worker leaves the group by itself, while its tasks may still run and others start them, too.",
         advice: "Lower task.shutdown.graceful.timeout.ms to what tasks need to stop, or raise rebalance.timeout.ms. A shorter stop abandons slow tasks sooner; a longer rebalance timeout lets one stuck worker hold up the group for longer.",
         decide: graceful_near_rebalance,
     },

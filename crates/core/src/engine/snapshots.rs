@@ -137,19 +137,15 @@ impl State {
         self.group.revoked_before = before
             .as_deref()
             .is_some_and(|before| before.revoked_from_those_in(&now));
-        // Rounds that end in a mismatch name the same offset faster than the end of the topic
-        // can be asked for: the first of them counts.
+        // Rounds that fail may follow each other faster than the end of the topic can be asked
+        // for: the first that names the offset counts.
         let read = self.progress.of(Topic::Config).next_max();
-        self.group.config_ahead = now
-            .config_offset
-            .filter(|named| *named > read)
-            .map(|named| {
-                let since = self
-                    .group
-                    .config_ahead
-                    .filter(|(before, _)| *before > read && *before <= named);
-                since.unwrap_or((named, at))
-            });
+        let named = now.config_offset.filter(|named| *named > read);
+        self.group.config_ahead = named.map(|named| {
+            let since = self.group.config_ahead;
+            let since = since.filter(|(before, _)| *before > read && *before <= named);
+            since.unwrap_or((named, at))
+        });
         self.group.newest = Some(now);
         self.group.newest_live = live;
         self.group.deleted = None;

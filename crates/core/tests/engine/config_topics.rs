@@ -25,8 +25,8 @@ fn another_clusters_config_topic() {
     );
 }
 
-/// Rounds that end in a mismatch follow faster than the end of the topic is known: they say it
-/// together.
+/// Rounds that follow faster than the end of the topic is known say it together, also where the
+/// group was read before the topic.
 #[test]
 fn another_clusters_config_topic_in_a_loop() {
     let mut engine = Engine::new();
@@ -34,6 +34,7 @@ fn another_clusters_config_topic_in_a_loop() {
         &mut engine,
         "0.0 config connector other
          0.1 ends
+         0.5 group 3 sessioned a off=1 | a: claim=foo
          1.0 group 4 sessioned a off=305 | a: claim=foo
          1.8 group 5 sessioned a off=305 | a: claim=foo",
     );
