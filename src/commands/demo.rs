@@ -95,10 +95,11 @@ enum DemoError {
 /// Plays the incident; ends with it or at Ctrl-C.
 #[must_use]
 pub fn run(args: &DemoArgs) -> Exit {
-    let level = if args.verbose {
-        LogLevel::Info
-    } else {
-        LogLevel::Error
+    let level = match args {
+        DemoArgs { verbose: true, .. } => LogLevel::Info,
+        // Whether a receiver takes the traces is told by the log alone.
+        DemoArgs { otlp: Some(_), .. } => LogLevel::Warn,
+        _ => LogLevel::Error,
     };
     log::start(LogConfig {
         level,

@@ -8,7 +8,7 @@ use evenkeel_core::engine::{Change, Engine};
 use evenkeel_core::limits::EPISODES_SHOWN_MAX;
 
 use crate::config::TraceCopies;
-use crate::show::traces::sender::Queue;
+use crate::show::traces::sender::{Fate, Queue};
 use crate::show::traces::{Trace, share, trace_of_closed};
 use crate::show::view::TraceStats;
 
@@ -20,9 +20,10 @@ pub(super) struct Exporter {
     /// The worker beside the agent, as it was last known: it may be gone from the group by the
     /// time at which a rebalance that it led is over.
     own: Option<Arc<str>>,
-    /// Episodes that were handed over, in this order, as many as are remembered.
-    handed: VecDeque<Arc<str>>,
-    /// The same, as it is published.
+    /// Episodes that were handed over, in this order, as many as are remembered, and what
+    /// became of their traces.
+    handed: VecDeque<(Arc<str>, Fate)>,
+    /// Those that a receiver has, as it is published.
     published: Arc<BTreeSet<Arc<str>>>,
     /// Whether it was said that no worker is beside the agent.
     told: bool,
@@ -43,10 +44,15 @@ impl Exporter {
     }
 
     /// What may be shown changed: what became of spans until now, and the episodes whose trace
-    /// was handed to the sender.
+    /// a receiver has.
     pub(super) fn saw(&mut self, answers: &Answers) -> (TraceStats, Arc<BTreeSet<Arc<str>>>) {
         if let Some(own) = &answers.own {
             self.own = Some(Arc::clone(&own.worker));
+        }
+        let exported = self.handed.iter().filter(|(_, fate)| fate.is_exported());
+        let exported: BTreeSet<Arc<str>> = exported.map(|(id, _)| Arc::clone(id)).collect();
+        if exported != *self.published {
+            self.published = Arc::new(exported);
         }
         (self.queue.stats(), Arc::clone(&self.published))
     }
@@ -56,19 +62,18 @@ impl Exporter {
         for change in changes {
             if let Change::Closed(episode) = change
                 && let Some(trace) = self.due(engine, episode)
-                && self.queue.offer(trace)
+                && let Some(fate) = self.queue.offer(trace)
             {
-                self.remember(&episode.id);
+                self.remember(&episode.id, fate);
             }
         }
     }
 
-    fn remember(&mut self, episode: &Arc<str>) {
-        self.handed.push_back(Arc::clone(episode));
+    fn remember(&mut self, episode: &Arc<str>, fate: Fate) {
+        self.handed.push_back((Arc::clone(episode), fate));
         if self.handed.len() > EPISODES_SHOWN_MAX {
             self.handed.pop_front();
         }
-        self.published = Arc::new(self.handed.iter().cloned().collect());
     }
 
     /// The trace of an episode that closed just now, where it is to be sent from here.

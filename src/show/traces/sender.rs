@@ -5,12 +5,13 @@
 //! spans under the same ids, while newer ones wait behind it, but not for ever: whoever looks for
 //! a rebalance later than that looks elsewhere.
 
+mod fate;
 mod said;
 
 use std::collections::VecDeque;
 use std::future::Future;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use tokio::sync::mpsc;
@@ -19,6 +20,8 @@ use tokio::time::Instant;
 use super::tree::{SPANS_MAX, Trace};
 use super::wire::{Client, SendError, Taken};
 use crate::show::view::TraceStats;
+use fate::Counts;
+pub use fate::Fate;
 use said::Said;
 
 /// Spans that wait, those on their way included: eight full requests, some hundred ordinary
@@ -52,16 +55,7 @@ pub struct Queue {
 struct Waiting {
     trace: Trace,
     since: Instant,
-}
-
-/// Spans by what became of them.
-#[derive(Debug, Default)]
-struct Counts {
-    exported: AtomicU64,
-    failed: AtomicU64,
-    dropped: AtomicU64,
-    /// These are still to become one of the above.
-    waiting: AtomicU64,
+    fate: Fate,
 }
 
 /// The other end of the queue, until the task takes it.
@@ -72,6 +66,9 @@ pub struct Sender {
     client: Client,
     pace: Pace,
     said: Said,
+    /// So many of the first that wait were refused together: each is sent alone, so that one
+    /// of them takes no other with it.
+    alone: usize,
 }
 
 /// How long what takes; tests are less patient.
@@ -109,6 +106,7 @@ fn channel_of(client: Client, room: usize, pace: Pace) -> (Queue, Sender) {
             client,
             pace,
             said,
+            alone: 0,
         },
     )
 }
@@ -164,55 +162,35 @@ fn count(trace: &Trace) -> u64 {
     u64::try_from(trace.spans.len()).unwrap_or(u64::MAX)
 }
 
-// === impl Counts ===
-
-impl Counts {
-    /// Whether there is room for so many more.
-    fn enter(&self, spans: u64, room: u64) -> bool {
-        let then = |waiting: u64| waiting.checked_add(spans).filter(|then| *then <= room);
-        let entered = self
-            .waiting
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, then);
-        entered.is_ok()
-    }
-
-    /// So many wait no longer, and became this.
-    fn leave(&self, became: &AtomicU64, spans: u64) {
-        became.fetch_add(spans, Ordering::Relaxed);
-        self.waiting.fetch_sub(spans, Ordering::Relaxed);
-    }
-}
-
 // === impl Queue ===
 
 impl Queue {
-    /// Hands a trace over, or drops and counts it where too many spans wait. Never waits; says
-    /// whether it was taken.
-    pub fn offer(&self, trace: Trace) -> bool {
+    /// Hands a trace over, or drops and counts it where too many spans wait. Never waits; gives
+    /// what tells its fate, if it was taken.
+    pub fn offer(&self, trace: Trace) -> Option<Fate> {
         let spans = count(&trace);
         let dropped = &self.counts.dropped;
         if !self.counts.enter(spans, self.room) {
             dropped.fetch_add(spans, Ordering::Relaxed);
-            return false;
+            return None;
         }
-        let since = Instant::now();
-        let taken = self.traces.try_send(Waiting { trace, since }).is_ok();
+        let fate = Fate::default();
+        let waiting = Waiting {
+            trace,
+            since: Instant::now(),
+            fate: fate.clone(),
+        };
+        let taken = self.traces.try_send(waiting).is_ok();
         if !taken {
             self.counts.leave(dropped, spans);
         }
-        taken
+        taken.then_some(fate)
     }
 
     /// What became of spans so far.
     #[must_use]
     pub fn stats(&self) -> TraceStats {
-        let count = |count: &AtomicU64| count.load(Ordering::Relaxed);
-        TraceStats {
-            exported: count(&self.counts.exported),
-            failed: count(&self.counts.failed),
-            dropped: count(&self.counts.dropped),
-            waiting: count(&self.counts.waiting),
-        }
+        self.counts.stats()
     }
 }
 
@@ -294,25 +272,36 @@ impl Sender {
     }
 
     /// Sends the first batch of what waits, again and again until it is taken, refused or too
-    /// old. It waits until then.
+    /// old. It waits until then. What is refused together is sent again, each trace alone.
     async fn send_first(&mut self, waiting: &mut VecDeque<Waiting>) {
         let mut retry = self.pace.retry_min;
         while !waiting.is_empty() {
-            let size = batch_size(waiting.iter().map(|one| &one.trace));
+            let size = match self.alone {
+                0 => batch_size(waiting.iter().map(|one| &one.trace)),
+                _ => 1,
+            };
             let spans = spans(waiting.iter().take(size));
             let batch = waiting.iter().take(size).map(|one| &one.trace);
             let error = match self.client.send(batch).await {
                 Ok(taken) => {
                     self.taken(spans, &taken);
-                    waiting.drain(..size);
+                    for one in waiting.drain(..size) {
+                        one.fate.settle(taken.rejected == 0);
+                    }
+                    self.alone = self.alone.saturating_sub(1);
                     return;
                 }
                 Err(error) => error,
             };
             let Some(wait) = error.retry_after() else {
+                if size > 1 {
+                    self.alone = size;
+                    continue;
+                }
                 self.counts.leave(&self.counts.failed, spans);
                 self.said.refused(&self.client, &error.to_string(), spans);
                 waiting.drain(..size);
+                self.alone = self.alone.saturating_sub(1);
                 return;
             };
             self.said.failing(&self.client, &error, spans);
@@ -332,6 +321,7 @@ impl Sender {
         }
         let spans = spans(waiting.iter().take(old));
         waiting.drain(..old);
+        self.alone = self.alone.saturating_sub(old);
         self.counts.leave(&self.counts.dropped, spans);
         Said::dropped(&self.client, spans, self.pace.age_max);
     }

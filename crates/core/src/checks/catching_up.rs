@@ -72,7 +72,7 @@ pub(super) const CHECKS: &[Check] = &[
         title: "the same worker is behind on the config topic for several generations",
         inputs: &[BEHIND],
         consequence: "One worker does not follow the config topic: rounds end without an assignment when it leads, and it runs old configurations.",
-        advice: "Look at that worker's consumer of the config topic: its rights, its network, the size of records; restart it.",
+        advice: "Look whether config.storage.topic of that worker is the one of the others: it may be of another cluster. Else at its consumer of that topic: its rights, its network, the size of records; restart it.",
         decide: config_offsets_apart,
     },
     Check {

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use super::{AGE_MAX, Pace, Queue, Sender, WAITING_MAX, channel_of, send_all};
+use super::{AGE_MAX, Fate, Pace, Queue, Sender, WAITING_MAX, channel_of, send_all};
 use crate::config::TraceProtocol;
 use crate::show::traces::tree::{SPANS_MAX, Trace};
 use crate::show::traces::wire::SendError;
@@ -63,7 +63,7 @@ async fn traces_go_out_in_batches_that_a_receiver_takes() {
     let receiver = Receiver::start(Answer::Take).await;
     let (queue, sender) = sender(&receiver, ROOM);
     for trace in traces(5, SPANS_MAX / 2) {
-        assert!(queue.offer(trace));
+        assert!(queue.offer(trace).is_some());
     }
     let task = tokio::spawn(sender.run(std::future::pending()));
     let all = u64::try_from(5 * (SPANS_MAX / 2)).unwrap();
@@ -85,7 +85,7 @@ async fn what_finds_no_room_is_dropped_and_counted_and_nobody_waits() {
     // It is spans that are counted: where a large trace finds no room, a small one may.
     let taken: Vec<bool> = [(1, 3), (2, 3), (3, 3), (4, 2), (5, 1)]
         .into_iter()
-        .map(|(number, spans)| queue.offer(sample(number, spans)))
+        .map(|(number, spans)| queue.offer(sample(number, spans)).is_some())
         .collect();
     assert_eq!(taken, [true, true, false, true, false]);
     let full = TraceStats {
@@ -96,7 +96,7 @@ async fn what_finds_no_room_is_dropped_and_counted_and_nobody_waits() {
     let task = tokio::spawn(sender.run(std::future::pending()));
     until(&queue, stats(8, 0, 4)).await;
     // What was sent makes room.
-    assert!(queue.offer(sample(6, 8)));
+    assert!(queue.offer(sample(6, 8)).is_some());
     until(&queue, stats(16, 0, 4)).await;
     drop(queue);
     task.await.unwrap();
@@ -109,7 +109,7 @@ async fn a_dead_receiver_that_returns_gets_everything_once() {
     let (queue, sender) = sender(&receiver, ROOM);
     let task = tokio::spawn(sender.run(std::future::pending()));
     for trace in traces(3, 4) {
-        assert!(queue.offer(trace));
+        assert!(queue.offer(trace).is_some());
     }
     tokio::time::sleep(Duration::from_millis(150)).await;
     assert_eq!(queue.stats(), waiting(12), "it is kept and tried again");
@@ -129,11 +129,11 @@ async fn what_waits_too_long_is_dropped_and_what_came_later_is_sent() {
     };
     let (queue, sender) = channel_of(client(&receiver, TraceProtocol::Http), ROOM, hasty);
     let task = tokio::spawn(sender.run(std::future::pending()));
-    assert!(queue.offer(sample(1, 4)));
+    assert!(queue.offer(sample(1, 4)).is_some());
     receiver.asked(2).await;
     // It waits behind the first, and no longer than that.
     tokio::time::sleep(Duration::from_millis(300)).await;
-    assert!(queue.offer(sample(2, 5)));
+    assert!(queue.offer(sample(2, 5)).is_some());
     let first_gone = TraceStats {
         dropped: 4,
         ..waiting(5)
@@ -158,7 +158,7 @@ async fn a_receiver_that_asks_for_patience_gets_it() {
         let receiver = Receiver::start(Answer::Busy(status, 1)).await;
         let (queue, sender) = channel_of(client(&receiver, protocol), ROOM, PACE);
         let task = tokio::spawn(sender.run(std::future::pending()));
-        assert!(queue.offer(sample(1, 4)));
+        assert!(queue.offer(sample(1, 4)).is_some());
         receiver.asked(1).await;
         receiver.answer(Answer::Take);
         let begun = Instant::now();
@@ -178,7 +178,7 @@ async fn a_receiver_that_is_busy_is_asked_again() {
         let receiver = Receiver::start(Answer::Status(busy)).await;
         let (queue, sender) = sender(&receiver, ROOM);
         let task = tokio::spawn(sender.run(std::future::pending()));
-        assert!(queue.offer(sample(1, 4)));
+        assert!(queue.offer(sample(1, 4)).is_some());
         receiver.asked(2).await;
         assert_eq!(queue.stats(), waiting(4), "{busy}");
         receiver.answer(Answer::Take);
@@ -194,10 +194,10 @@ async fn what_is_refused_is_failed_and_not_sent_again() {
         let receiver = Receiver::start(Answer::Status(refused)).await;
         let (queue, sender) = sender(&receiver, ROOM);
         let task = tokio::spawn(sender.run(std::future::pending()));
-        assert!(queue.offer(sample(1, 4)));
+        assert!(queue.offer(sample(1, 4)).is_some());
         until(&queue, stats(0, 4, 0)).await;
         receiver.answer(Answer::Take);
-        assert!(queue.offer(sample(2, 3)));
+        assert!(queue.offer(sample(2, 3)).is_some());
         until(&queue, stats(3, 4, 0)).await;
         assert_eq!(receiver.requests(), 2, "{refused}");
         drop(queue);
@@ -210,7 +210,7 @@ async fn what_a_receiver_takes_in_part_is_counted_in_parts() {
     let receiver = Receiver::start(Answer::Reject(3)).await;
     let (queue, sender) = sender(&receiver, ROOM);
     let task = tokio::spawn(sender.run(std::future::pending()));
-    assert!(queue.offer(sample(1, 10)));
+    assert!(queue.offer(sample(1, 10)).is_some());
     until(&queue, stats(7, 3, 0)).await;
     drop(queue);
     task.await.unwrap();
@@ -228,12 +228,12 @@ async fn the_end_sends_what_waits_and_what_is_handed_over_late() {
     let task = tokio::spawn(sender.run(async {
         assert!(ended.await.is_ok());
     }));
-    assert!(queue.offer(sample(1, 4)));
+    assert!(queue.offer(sample(1, 4)).is_some());
     tokio::time::sleep(Duration::from_millis(50)).await;
     assert_eq!(receiver.requests(), 0, "the batch waits for others");
     end.send(()).unwrap();
     receiver.asked(1).await;
-    assert!(queue.offer(sample(2, 5)));
+    assert!(queue.offer(sample(2, 5)).is_some());
     until(&queue, stats(9, 0, 0)).await;
     drop(queue);
     task.await.unwrap();
@@ -247,16 +247,19 @@ async fn the_end_waits_for_a_silent_receiver_no_longer_than_it_may() {
     let task = tokio::spawn(sender.run(async {
         assert!(ended.await.is_ok());
     }));
-    assert!(queue.offer(sample(1, 4)));
+    assert!(queue.offer(sample(1, 4)).is_some());
     receiver.asked(1).await;
     for trace in traces(3, 2) {
-        assert!(queue.offer(trace));
+        assert!(queue.offer(trace).is_some());
     }
     end.send(()).unwrap();
     let ended = tokio::time::timeout(PACE.drain_max * 5, task).await;
     ended.expect("it ends").unwrap();
     assert_eq!(queue.stats(), stats(0, 0, 10));
-    assert!(!queue.offer(sample(9, 1)), "nobody takes it any more");
+    assert!(
+        queue.offer(sample(9, 1)).is_none(),
+        "nobody takes it any more"
+    );
     assert_eq!(queue.stats(), stats(0, 0, 11));
 }
 
@@ -282,4 +285,26 @@ fn the_documentation_has_the_bounds() {
     assert!(docs.contains("up to 4,096 spans wait"));
     assert_eq!(AGE_MAX, Duration::from_secs(60 * 60));
     assert!(docs.contains("an hour after its rebalance was over is dropped"));
+}
+
+#[tokio::test]
+async fn what_is_refused_takes_nothing_else_with_it() {
+    let receiver = Receiver::start(Answer::TakeUpTo(4)).await;
+    let (queue, sender) = sender(&receiver, ROOM);
+    let fates: Vec<Fate> = [(1, 3), (2, 5), (3, 2)]
+        .into_iter()
+        .filter_map(|(number, spans)| queue.offer(sample(number, spans)))
+        .collect();
+    let task = tokio::spawn(sender.run(std::future::pending()));
+    until(&queue, stats(5, 5, 0)).await;
+    let exported: Vec<bool> = fates.iter().map(Fate::is_exported).collect();
+    assert_eq!(exported, [true, false, true]);
+    // Together, then each alone; what comes later is sent together again.
+    assert_eq!(receiver.spans_of_requests(), [10, 3, 5, 2]);
+    assert!(queue.offer(sample(4, 1)).is_some());
+    assert!(queue.offer(sample(5, 1)).is_some());
+    until(&queue, stats(7, 5, 0)).await;
+    assert_eq!(receiver.spans_of_requests().last(), Some(&2));
+    drop(queue);
+    task.await.unwrap();
 }

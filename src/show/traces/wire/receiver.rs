@@ -35,6 +35,8 @@ pub(in crate::show::traces) enum Answer {
     Take,
     /// Takes all but so many.
     Reject(i64),
+    /// Takes requests of up to so many spans, and refuses larger ones (HTTP).
+    TakeUpTo(usize),
     /// A status of HTTP, or of gRPC.
     Status(u16),
     /// Such a status, and that it wants to be left alone for so many seconds.
@@ -49,6 +51,14 @@ pub(in crate::show::traces) struct Asked {
     pub(in crate::show::traces) path: String,
     pub(in crate::show::traces) headers: HeaderMap,
     pub(in crate::show::traces) message: ExportTraceServiceRequest,
+}
+
+impl Asked {
+    fn spans(&self) -> usize {
+        let scopes = self.message.resource_spans.iter();
+        let scopes = scopes.flat_map(|resource| &resource.scope_spans);
+        scopes.map(|scope| scope.spans.len()).sum()
+    }
 }
 
 #[derive(Debug)]
@@ -113,12 +123,7 @@ impl Receiver {
     }
 
     pub(in crate::show::traces) fn spans_of_requests(&self) -> Vec<usize> {
-        let spans = |asked: &Asked| {
-            let scopes = asked.message.resource_spans.iter();
-            let scopes = scopes.flat_map(|resource| &resource.scope_spans);
-            scopes.map(|scope| scope.spans.len()).sum()
-        };
-        self.all().iter().map(spans).collect()
+        self.all().iter().map(Asked::spans).collect()
     }
 
     pub(in crate::show::traces) fn spans(&self) -> usize {
@@ -192,16 +197,21 @@ async fn answered(
     } else {
         message
     };
-    shared.asked.lock().unwrap().push(Asked {
+    let asked = Asked {
         path: head.uri.path().to_owned(),
         headers: head.headers,
         message: ExportTraceServiceRequest::decode(message).unwrap(),
-    });
-    let answer = *shared.answer.lock().unwrap();
+    };
+    let spans = asked.spans();
+    shared.asked.lock().unwrap().push(asked);
+    let answer = match *shared.answer.lock().unwrap() {
+        Answer::TakeUpTo(most) if spans > most => Answer::Status(413),
+        answer => answer,
+    };
     let rejected = match answer {
         Answer::Reject(rejected) => rejected,
         Answer::Silence => std::future::pending().await,
-        Answer::Take | Answer::Status(_) | Answer::Busy(..) => 0,
+        Answer::Take | Answer::TakeUpTo(_) | Answer::Status(_) | Answer::Busy(..) => 0,
     };
     let partial = (rejected > 0).then(|| ExportTracePartialSuccess {
         rejected_spans: rejected,
