@@ -1,6 +1,7 @@
 //! `evenkeel rules`: prints the bundled alerting rules, with the user's thresholds, and routes
 //! that go with them.
 
+mod resource;
 mod settings;
 mod template;
 
@@ -76,7 +77,7 @@ pub struct RulesArgs {
     #[arg(long, value_name = "FACTOR", default_value = "1")]
     pub time_scale: String,
     /// Name of the `PrometheusRule`
-    #[arg(long, value_name = "NAME", default_value = "evenkeel")]
+    #[arg(long, value_name = "NAME", default_value = OWN_NAME)]
     pub name: String,
     /// Namespace of the `PrometheusRule`
     #[arg(long, value_name = "NAME")]
@@ -121,15 +122,19 @@ pub fn print(args: &RulesArgs) -> Result<String, Mistakes> {
     let mut mistakes = Vec::new();
     let settings = Settings::of(args, &mut mistakes);
     let labels = labels(&args.label, &mut mistakes);
-    for (flag, name) in [
-        ("--name", Some(&args.name)),
-        ("--namespace", args.namespace.as_ref()),
-    ] {
-        if let Some(name) = name.filter(|name| !is_resource_name(name)) {
-            let expected = "lower case letters, digits, dots and dashes";
-            mistakes.push(settings::mistake(flag, name, expected));
-        }
+    if !resource::is_name(&args.name) {
+        let expected = "the name of a resource: lower case letters, digits, dots and dashes";
+        mistakes.push(settings::mistake("--name", &args.name, expected));
     }
+    if let Some(namespace) = args
+        .namespace
+        .as_deref()
+        .filter(|it| !resource::is_part(it))
+    {
+        let expected = "a namespace: up to 63 lower case letters, digits and dashes";
+        mistakes.push(settings::mistake("--namespace", namespace, expected));
+    }
+    unused(args, &mut mistakes);
     if !mistakes.is_empty() {
         return Err(Mistakes(mistakes));
     }
@@ -142,7 +147,7 @@ pub fn print(args: &RulesArgs) -> Result<String, Mistakes> {
             let groups = groups();
             format!("# Written by `evenkeel rules`.\ngroups:\n{groups}")
         }
-        RulesFormat::Kubernetes => resource(args, &labels, &groups()),
+        RulesFormat::Kubernetes => rule_resource(args, &labels, &groups()),
         RulesFormat::Alertmanager => {
             let routes = template::render(ROUTES, &settings);
             format!("# Written by `evenkeel rules --format alertmanager`.\n{routes}")
@@ -150,7 +155,7 @@ pub fn print(args: &RulesArgs) -> Result<String, Mistakes> {
     })
 }
 
-fn resource(args: &RulesArgs, labels: &[(&str, &str)], groups: &str) -> String {
+fn rule_resource(args: &RulesArgs, labels: &[(&str, &str)], groups: &str) -> String {
     let mut text = "# Written by `evenkeel rules --format kubernetes`.\n".to_owned();
     text.push_str("apiVersion: monitoring.coreos.com/v1\nkind: PrometheusRule\nmetadata:\n");
     text.push_str(&format!("  name: {}\n", args.name));
@@ -182,12 +187,14 @@ fn groups(file: &str) -> String {
 /// The label that every resource has.
 const OWN_LABEL: &str = "app.kubernetes.io/name";
 
+/// What the resource is called unless it is told another name.
+const OWN_NAME: &str = "evenkeel";
+
 fn labels<'a>(given: &'a [String], mistakes: &mut Vec<Mistake>) -> Vec<(&'a str, &'a str)> {
-    let is_part = |c: char| c.is_ascii_alphanumeric() || "-_./=".contains(c);
     let mut labels: Vec<(&str, &str)> = Vec::new();
     for label in given {
         let pair = label.split_once('=');
-        let pair = pair.filter(|(name, _)| !name.is_empty() && label.chars().all(is_part));
+        let pair = pair.filter(|(name, value)| resource::is_label(name, value));
         let Some((name, value)) = pair else {
             let expected = "NAME=VALUE, as Kubernetes takes labels";
             mistakes.push(settings::mistake("--label", label, expected));
@@ -201,9 +208,36 @@ fn labels<'a>(given: &'a [String], mistakes: &mut Vec<Mistake>) -> Vec<(&'a str,
     labels
 }
 
-fn is_resource_name(name: &str) -> bool {
-    let is_part = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '.';
-    !name.is_empty() && name.chars().all(is_part)
+/// What is given and would change nothing in this format.
+fn unused(args: &RulesArgs, mistakes: &mut Vec<Mistake>) {
+    let mut say = |flag: &str, found: &str, expected: &str| {
+        mistakes.push(Mistake {
+            hint: Some("leave it out, or choose another --format".to_owned()),
+            ..settings::mistake(flag, found, expected)
+        });
+    };
+    if args.format != RulesFormat::Kubernetes {
+        let only = "to be given with --format kubernetes";
+        let name = Some(args.name.as_str()).filter(|name| *name != OWN_NAME);
+        for (flag, found) in [
+            ("--name", name),
+            ("--namespace", args.namespace.as_deref()),
+            ("--label", args.label.first().map(String::as_str)),
+        ] {
+            if let Some(found) = found {
+                say(flag, found, only);
+            }
+        }
+    }
+    if args.format == RulesFormat::Alertmanager
+        && let Some(first) = args.set.first()
+    {
+        say(
+            "--set",
+            first,
+            "to be given for rules: routes have no thresholds",
+        );
+    }
 }
 
 #[cfg(test)]

@@ -160,11 +160,20 @@ pub fn traces(config: &Config) -> Result<Option<(Client, TraceCopies)>, Mistakes
 /// As [`traces`].
 pub fn client(config: TracesConfig) -> Result<Client, Mistakes> {
     Client::new(config).map_err(|unfit| {
+        let variable = match unfit.key {
+            "ca_file" => "CERTIFICATE",
+            "certificate_file" => "CLIENT_CERTIFICATE",
+            _ => "CLIENT_KEY",
+        };
+        let hint = format!(
+            "where no file has that key, OTEL_EXPORTER_OTLP_{variable} or \
+             OTEL_EXPORTER_OTLP_TRACES_{variable} names it"
+        );
         Mistakes(vec![Mistake {
             path: format!("traces.{}", unfit.key),
             found: format!("{}: {}", unfit.file, unfit.reason),
             expected: "what TLS can be made from".to_owned(),
-            hint: None,
+            hint: Some(hint),
             origin: None,
         }])
     })

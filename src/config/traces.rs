@@ -70,7 +70,14 @@ pub fn for_url(url: &str, env: Env<'_>) -> Result<TracesConfig, Mistakes> {
             let nothing = Mistake::new("--otlp", quoted(url), expected);
             Err(Mistakes(vec![nothing]))
         }
-        _ => Err(Mistakes(mistakes)),
+        _ => {
+            for mistake in &mut mistakes {
+                if mistake.path == "traces.endpoint" {
+                    "--otlp".clone_into(&mut mistake.path);
+                }
+            }
+            Err(Mistakes(mistakes))
+        }
     }
 }
 
@@ -346,8 +353,8 @@ impl Lookup<'_> {
 
 fn wrong_header(path: &str, name: &str) -> Mistake {
     let found = format!("a header {} that cannot be sent", quoted(name));
-    let expected = "letters, digits and dashes as its name, one line of plain text as its value, \
-                    and none that OTLP sets itself";
+    let expected = "letters, digits, dashes and the like as its name, one line of plain text as \
+                    its value, and none that OTLP sets itself";
     Mistake::new(path, found, expected)
 }
 

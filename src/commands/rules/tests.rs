@@ -138,12 +138,10 @@ fn a_threshold_is_set_once() {
         refused(&twice),
         ["new_for: found \"20m\", expected to be set once\n  hint: leave all but one of them out"]
     );
-    let twice = ["--label", "a=1", "--label", "a=2"];
+    let of = |label: &'static str| ["--format", "kubernetes", "--label", label];
+    let twice = [&of("a=1")[..], &["--label", "a=2"]].concat();
     assert_eq!(refused(&twice).len(), 1);
-    assert_eq!(
-        refused(&["--label", "app.kubernetes.io/name=other"]).len(),
-        1
-    );
+    assert_eq!(refused(&of("app.kubernetes.io/name=other")).len(), 1);
 }
 
 #[test]
@@ -245,6 +243,51 @@ fn what_differs_is_not_the_same() {
 }
 
 #[test]
+fn a_resource_has_names_that_kubernetes_takes() {
+    let long = ["a"; 64].concat();
+    let of = |flag: &str, value: &str| {
+        let given = format!("{flag}={value}");
+        refused(&["--format", "kubernetes", &given]).len()
+    };
+    for name in ["", "a..b", "a-", ".a", "A", "a_b", long.as_str()] {
+        assert_eq!(of("--name", name), 1, "{name}");
+        assert_eq!(of("--namespace", name), 1, "{name}");
+    }
+    assert_eq!(of("--namespace", "a.b"), 1);
+    let values = ["=", "a", "a=-", "-a=b", "a/b/c=d", "/a=b"].map(str::to_owned);
+    for label in values
+        .into_iter()
+        .chain([format!("a={long}"), format!("{long}=a")])
+    {
+        assert_eq!(of("--label", &label), 1, "{label}");
+    }
+    for label in ["a=", "a.b/C_d=E.f", "a=1"] {
+        printed(&[
+            "--format",
+            "kubernetes",
+            "--name",
+            "a.b-c",
+            "--label",
+            label,
+        ]);
+    }
+}
+
+/// Nobody believes that something was done that was not.
+#[test]
+fn what_a_format_has_no_use_for_is_refused() {
+    for args in [
+        &["--name", "other"][..],
+        &["--namespace", "kafka"],
+        &["--label", "a=b"],
+        &["--format", "alertmanager", "--set", "lost_margin=2m"],
+        &["--format", "alertmanager", "--namespace", "kafka"],
+    ] {
+        assert_eq!(refused(args).len(), 1, "{args:?}");
+    }
+}
+
+#[test]
 fn a_resource_has_its_metadata() {
     let text = printed(&[
         "--format",
@@ -284,6 +327,8 @@ fn all_mistakes_are_told() {
         "0",
         "--dashboard-base",
         "grafana",
+        "--format",
+        "kubernetes",
         "--label",
         "release",
         "--name",

@@ -141,34 +141,41 @@ fn accept(listener: &TcpListener, shared: &Mutex<State>) {
             Err(error) if error.kind() == ErrorKind::WouldBlock => None,
             Err(_) => return,
         };
-        let came = connection.map(receive);
-        let mut state = shared.lock().unwrap_or_else(PoisonError::into_inner);
-        match came {
-            Some(Ok(notification)) => state.got.push(notification),
-            Some(Err(error)) => state.problems.push(format!("{error:#}")),
-            None if state.ended => return,
-            None => {
-                drop(state);
-                thread::sleep(LOOK_EVERY);
+        let state = || shared.lock().unwrap_or_else(PoisonError::into_inner);
+        match connection {
+            Some(mut connection) => {
+                let came = receive(&mut connection);
+                let status = match came {
+                    Ok(_) => "200 OK",
+                    Err(_) => "400 Bad Request",
+                };
+                // Whoever has the answer finds what it sent.
+                match came {
+                    Ok(notification) => state().got.push(notification),
+                    Err(error) => state().problems.push(format!("{error:#}")),
+                }
+                if let Err(error) = answer(&mut connection, status) {
+                    state().problems.push(format!("{error:#}"));
+                }
             }
+            None if state().ended => return,
+            None => thread::sleep(LOOK_EVERY),
         }
     }
 }
 
-fn receive(mut connection: TcpStream) -> anyhow::Result<Notification> {
+fn receive(connection: &mut TcpStream) -> anyhow::Result<Notification> {
     connection.set_nonblocking(false)?;
     connection.set_read_timeout(Some(REQUEST_MAX))?;
     connection.set_write_timeout(Some(REQUEST_MAX))?;
-    let body = read_request(&mut connection)?;
-    let parsed = parse(&body);
-    let status = if parsed.is_ok() {
-        "200 OK"
-    } else {
-        "400 Bad Request"
-    };
+    parse(&read_request(connection)?)
+}
+
+fn answer(connection: &mut TcpStream, status: &str) -> anyhow::Result<()> {
     let answer = format!("HTTP/1.1 {status}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
-    connection.write_all(answer.as_bytes())?;
-    parsed
+    connection
+        .write_all(answer.as_bytes())
+        .context("answer a webhook")
 }
 
 fn parse(body: &[u8]) -> anyhow::Result<Notification> {
