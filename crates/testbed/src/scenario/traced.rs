@@ -65,6 +65,7 @@ fn traced(stage: &mut Stage) -> anyhow::Result<()> {
     let survivor = WORKERS.into_iter().find(|worker| *worker != leader);
     let survivor = survivor.context("one survives")?;
     let traces = once_each(stage, &collector, (survivor, &truth), &mut comparison)?;
+    let truth = stage.cluster.truth(stage.group_id())?;
     joined_when_the_broker_says(&truth, &traces, &mut comparison)?;
     if let Some(prometheus) = prometheus {
         exemplars(&prometheus, (&traces, began), &mut comparison)?;
@@ -163,7 +164,11 @@ fn closed(stage: &Stage, worker: &str, newest: i64) -> anyhow::Result<BTreeSet<S
     let episodes = episodes.and_then(Value::as_array).context("no episodes")?;
     let open = episodes.iter().find(|one| one["state"] != "closed");
     ensure!(open.is_none(), "an episode is open");
-    let is_there = episodes.iter().any(|one| one["last_generation"] == newest);
+    // The group may have gone on since.
+    let is_there = episodes.iter().any(|one| {
+        let end = |name: &str| one[name].as_i64().unwrap_or_default();
+        (end("first_generation")..=end("last_generation")).contains(&newest)
+    });
     ensure!(is_there, "generation {newest} is in none");
     let ids = episodes.iter().filter_map(|one| one["id"].as_str());
     Ok(ids.map(str::to_owned).collect())
