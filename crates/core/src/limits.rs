@@ -212,6 +212,10 @@ pub const CHECK_PRODUCERS_MAX: usize = 200;
 
 /// Restarts that have to be measured before the delay is held against them.
 pub const CHECK_RESTARTS_MIN: u64 = 3;
+
+/// How often a connector has to hold up its worker before that is told: once may be chance.
+pub const CHECK_HELD_UP_MIN: u64 = 2;
+
 /// Milliseconds after which work that somebody is told to have, and of which nobody says what
 /// was expected, is a disagreement; or the worker's rebalance timeout, where that is longer.
 pub const DISAGREES_AFTER_MS: i64 = 60_000;

@@ -5,9 +5,9 @@ mod incidents;
 mod watch;
 
 use std::fs;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use anyhow::{Context, ensure};
+use anyhow::Context;
 use serde_json::json;
 
 use super::Scenario;
@@ -19,7 +19,6 @@ use crate::prometheus::Target;
 use crate::properties::Properties;
 use crate::spec::ClusterSpec;
 use crate::truth::{Comparison, TruthLog};
-use crate::wait::wait_until;
 use watch::Watch;
 
 pub(super) const SCENARIOS: &[Scenario] = &[Scenario {
@@ -39,8 +38,6 @@ const DELAY_MS: u32 = 15_000;
 /// is. And an hour is twelve minutes then, of which three incidents take a good part: how much
 /// of a month's budget they burn is not the question here.
 const RULES: [&str; 4] = ["--time-scale", "0.2", "--set", "availability_target=0.99"];
-
-const WATCHES_MAX: Duration = Duration::from_secs(30);
 
 /// A topic full of what is no configuration.
 const STRANGE: &str = "strange-config";
@@ -134,13 +131,7 @@ fn sidecars(stage: &mut Stage) -> anyhow::Result<Vec<Target>> {
         targets.push(Target::local("evenkeel", agent.port()));
         stage.adopt(agent);
     }
-    for name in WORKERS.map(beside) {
-        wait_until(&format!("{name} to watch"), WATCHES_MAX, || {
-            let polled = !stage.agent(&name)?.state()?["polls"]["confirmed"].is_null();
-            ensure!(polled, "no answer yet");
-            Ok(Some(()))
-        })?;
-    }
+    stage.await_watching(&WORKERS.map(beside))?;
     Ok(targets)
 }
 

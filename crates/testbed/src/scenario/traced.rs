@@ -27,7 +27,6 @@ pub(super) const SCENARIOS: &[Scenario] = &[Scenario {
 }];
 
 const WORKERS: [&str; 3] = ["worker-1", "worker-2", "worker-3"];
-const WATCHES_MAX: Duration = Duration::from_secs(30);
 const ARRIVES_MAX: Duration = Duration::from_secs(30);
 
 /// What a join's end may be off from the broker's log on a busy machine.
@@ -43,7 +42,8 @@ fn traced(stage: &mut Stage) -> anyhow::Result<()> {
         let agent = stage.agent_with_file(&beside(worker), &file)?;
         stage.adopt(agent);
     }
-    watching(stage)?;
+    // What was over before they watch is sent by nobody.
+    stage.await_watching(&WORKERS.map(beside))?;
     let began = seconds_now();
     let prometheus = scraped(stage)?;
     stage.cluster.start_processes(&WORKERS)?;
@@ -97,18 +97,6 @@ fn config(
     // JSON is YAML, too.
     fs::write(&file, config.to_string()).with_context(|| format!("write {}", file.display()))?;
     Ok(file)
-}
-
-/// All watch before anything happens: what was over before then is sent by nobody.
-fn watching(stage: &Stage) -> anyhow::Result<()> {
-    for name in WORKERS.map(beside) {
-        wait_until(&format!("{name} to watch"), WATCHES_MAX, || {
-            let polled = !stage.agent(&name)?.state()?["polls"]["confirmed"].is_null();
-            ensure!(polled, "no answer yet");
-            Ok(Some(()))
-        })?;
-    }
-    Ok(())
 }
 
 fn scraped(stage: &Stage) -> anyhow::Result<Option<Prometheus>> {

@@ -6,10 +6,8 @@ use super::records::{all_stayed, own_rounds};
 use crate::engine::State;
 use crate::facts::ids::CONNECTOR_TASK;
 use crate::facts::observation::{Claim, GroupSnapshot, Member};
+use crate::limits::CHECK_HELD_UP_MIN;
 use crate::story::rounds::Round;
-
-/// How often before it is told.
-const HELD_UP_TIMES_MIN: u64 = 2;
 
 /// For how long, and how often that was seen.
 #[derive(Debug, Clone, Copy)]
@@ -74,7 +72,7 @@ pub(super) fn held(state: &State) -> BTreeMap<&str, Held> {
             of_worker.times = of_worker.times.saturating_add(1);
         }
     }
-    held.retain(|_, of_worker| of_worker.times >= HELD_UP_TIMES_MIN);
+    held.retain(|_, of_worker| of_worker.times >= CHECK_HELD_UP_MIN);
     held
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::DELAY;
-use crate::answers::{HabitAnswer, Outcome};
+use crate::answers::{Bound, HabitAnswer, Outcome};
 use crate::checks::known::{Known, Measured};
 use crate::checks::source::{Source, Value};
 use crate::engine::State;
@@ -26,12 +26,20 @@ pub(super) fn measured(state: &State, known: &Known) -> Measured {
 }
 
 /// How long a single round certainly took, from the first sign of it to its record, of the
-/// episodes that are over: an episode may be many rounds, each completed soon.
+/// episodes that are over: an episode may be many rounds, each completed soon. The first sign
+/// may be by a worker's clock: no round is taken to be longer than its episode certainly was.
 fn rebalance_ms(state: &State) -> Option<Value<i64>> {
-    let rounds = state.story.episodes.closed().flat_map(|of| &of.rounds);
-    let lasted = rounds.filter_map(|round| {
-        let began = round.began.or(round.join_ended)?;
-        Some(round.recorded.since_ms(began).max(0))
+    let lasted = state.story.episodes.closed().flat_map(|episode| {
+        let active = episode.active;
+        let certain_ms = match active.bound {
+            Bound::Exact | Bound::AtLeast => active.ms,
+            Bound::Poll => active.between_ms.map_or(0, |(least, _)| least),
+            Bound::AtMost => 0,
+        };
+        episode.rounds.iter().filter_map(move |round| {
+            let began = round.began.or(round.join_ended)?;
+            Some(round.recorded.since_ms(began).clamp(0, certain_ms.max(0)))
+        })
     });
     longest_of(lasted.collect())
 }

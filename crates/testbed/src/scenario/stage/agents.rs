@@ -13,6 +13,9 @@ use crate::wait::wait_until;
 /// Longest start of a sidecar on a loaded machine.
 const LISTENS_MAX: Duration = Duration::from_secs(15);
 
+/// Longest wait for its first answer from a coordinator.
+const WATCHES_MAX: Duration = Duration::from_secs(30);
+
 impl Stage {
     /// Starts one more sidecar.
     ///
@@ -174,6 +177,21 @@ impl Stage {
     pub fn restart_agent(&mut self, name: &str) -> anyhow::Result<()> {
         self.kill_agent(name)?;
         self.add_agent(name)
+    }
+
+    /// Waits until these sidecars see the coordinator: what happens from then on is watched.
+    ///
+    /// # Errors
+    /// One of them does not in time.
+    pub fn await_watching(&self, names: &[String]) -> anyhow::Result<()> {
+        for name in names {
+            wait_until(&format!("{name} to watch"), WATCHES_MAX, || {
+                let polled = !self.agent(name)?.state()?["polls"]["confirmed"].is_null();
+                ensure!(polled, "no answer yet");
+                Ok(Some(()))
+            })?;
+        }
+        Ok(())
     }
 
     /// A sidecar.
