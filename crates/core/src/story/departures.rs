@@ -4,11 +4,12 @@
 //! 1. *graceful*: it wrote that it stopped everything that can write so.
 //! 2. *graceful*: it stopped part of it, and was gone before a session could have ended: the
 //!    rest did not heed the stop.
-//! 3. *cut_short*: it stopped part of it, and was gone a session later.
-//! 4. *crashed*: it wrote nothing, and left something behind as running.
-//! 5. *unresponsive*: a process of the same address comes back with a claim. Until then, or
-//!    for `limits::DEPARTURE_WINDOW_MS`, a crash is not settled.
-//! 6. *unknown*: it had nothing that could write.
+//! 3. *graceful*: it was gone sooner after it last joined than a session takes.
+//! 4. *cut_short*: it stopped part of it, and was gone a session later.
+//! 5. *crashed*: it wrote nothing, and left something behind as running.
+//! 6. *unresponsive*: a process of the same address comes back with a claim. Until then, or
+//!    for `limits::DEPARTURE_WINDOW_MS`, what rests on no stop is not settled.
+//! 7. *unknown*: it had nothing that could write.
 //!
 //! A stop that the config topic explains (tasks written anew, a connector deleted), or that the
 //! record before asked for, is no evidence. Where several members advertise one address, nothing is said of how.
@@ -158,8 +159,7 @@ impl Departures {
             member: Arc::clone(&member.id),
             worker: Arc::clone(&member.worker),
             host: Arc::clone(&member.client_host),
-            settled: matches!(verdict.how, DepartureHow::Graceful | DepartureHow::CutShort)
-                || verdict.shared,
+            settled: verdict.settled,
             how: verdict.how,
             evidence: verdict.evidence,
             generation: turn.generation(),
@@ -201,7 +201,7 @@ impl Departures {
                 if *arrival != Arrival::New || has_claim != (number == 4) {
                     continue;
                 }
-                if has_claim && !turn.on(StoryRule::Departure(5)) {
+                if has_claim && !turn.on(StoryRule::Departure(6)) {
                     continue;
                 }
                 let place = match number {

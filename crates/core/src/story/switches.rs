@@ -43,7 +43,7 @@ pub struct Switches {
 impl StoryRule {
     /// Every rule.
     pub fn all() -> impl Iterator<Item = Self> {
-        let departures = (1..=6).map(Self::Departure);
+        let departures = (1..=7).map(Self::Departure);
         let successors = (1..=4).map(Self::Successor);
         let losses = (1..=6).map(Self::Loss);
         let causes = (1..=18).map(Self::Cause);

@@ -22,8 +22,8 @@ fn o_09_the_delay_belongs_to_who_is_away() {
          0.2 ends
          1.0 group 214 sessioned a off=6 | a: claim=snow,snow-0,snow-1,snow-3 | c: claim=snow-2
          1.1 ends
-         10.0 group 215 sessioned a off=6 delay=60000 | a: claim=snow,snow-0,snow-1,snow-3
-         10.1 ends
+         12.0 group 215 sessioned a off=6 delay=58000 | a: claim=snow,snow-0,snow-1,snow-3
+         12.1 ends
          64.0 config delete snow
          64.8 group 216 sessioned a off=7 join=64.7 delay=5179 | a: claim=snow,snow-0,snow-1,snow-3 rev=snow,snow-0,snow-1,snow-3
          64.9 status snow gone
@@ -36,7 +36,7 @@ fn o_09_the_delay_belongs_to_who_is_away() {
          70.2 ends
          70.2 story
          70.2 show",
-        "episode 215-218 settled 10..70.1 active 0.6+ parked 58.779
+        "episode 215-218 settled 12..70.1 active 0.6+ parked 56.779
          worker_lost c from 215
          delay_expired - from 218
          connector_deleted snow from 216
@@ -46,7 +46,7 @@ fn o_09_the_delay_belongs_to_who_is_away() {
          gen 217 completed revocation_followup - sync 0.1 stop - start -
          gen 218 open delay_expired - sync 0.1 stop - start -
          left c crashed not settled with 0+1
-         lost 1 open 0 removed=1 longest 54.8+
+         lost 1 open 0 removed=1 longest 52.8+
          stable 218 sessioned led by a
          a owns
          finding deleted_work_unaccounted snow-2",

@@ -91,12 +91,12 @@ fn o_33_a_start_that_fails_is_an_answer() {
          20.7 story
          20.7 show",
         "episode 63-64 settled 19.9..20.5 active 0.6+ parked 0
-         worker_gone b from 64
+         worker_left b from 64
          worker_joined b from 63
          revocation_followup - from 64
          gen 63 completed worker_joined b sync 0.1 stop - start -
-         gen 64 completed worker_gone b sync 0.1 stop - start -
-         left b unknown not settled with 0+0
+         gen 64 completed worker_left b sync 0.1 stop - start -
+         left b graceful not settled with 0+0
          stable 64 sessioned led by a
          a owns s3,s3-0,s3-1",
     );

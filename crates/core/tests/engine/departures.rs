@@ -18,7 +18,7 @@ pub(crate) fn after_three(scenario: &str, expected: &str) {
     check(&format!("{THREE}{scenario}"), expected);
 }
 
-/// Departure rule 4, successor rule 1, loss rules 1 and 3: a follower is killed and comes
+/// Departure rule 5, successor rule 1, loss rules 1 and 3: a follower is killed and comes
 /// back inside the delay. One episode, from the join phase that misses it to its last start.
 #[test]
 fn killed_and_back_inside_the_delay() {
@@ -152,7 +152,53 @@ fn a_task_that_ignores_the_stop() {
     );
 }
 
-/// Departure rule 3: it was killed while it stopped.
+/// Departure rule 3: nothing that it had heeded the stop, but no session can have ended.
+#[test]
+fn a_stop_that_nothing_heeds() {
+    after_three(
+        "9.5 group 2 sessioned a off=5 join=9.4 | a: claim=foo,foo-0 add=foo-2 | b: claim=foo-1
+         9.8 status foo-2 RUNNING a 2
+         11.0 ends
+         11.0 story",
+        "episode 1-1 settled 0.9..1.3 active 0.4+ parked 0
+           group_formed - from 1
+           gen 1 completed group_formed - sync 0.1 stop - start -
+           seen here of 1 start 0.3[0,0.32]
+         episode 2-2 settled 9.4..9.8 active 0.4+ parked 0
+           worker_left c from 2
+           gen 2 completed worker_left c sync 0.1 stop - start -
+           seen here of 2 start 0.3[0.1,0.32]
+           left c graceful not settled with 0+1
+           lost 1 open 0 reassigned=1 longest 0.1+
+         counted group_formed.completed=1 worker_left.completed=1 rebalances.group_formed=1 rebalances.worker_left=1 lost.task.reassigned=1 sync=2 start=2 join.unmeasured=2",
+    );
+}
+
+/// Departure rules 3 and 6: it left the group by itself and lived on, as one does that cannot
+/// read the config topic.
+#[test]
+fn who_left_by_itself_may_come_back() {
+    after_three(
+        "9.5 group 2 sessioned a off=5 join=9.4 delay=20000 | a: claim=foo,foo-0 | b: claim=foo-1
+         9.6 ends
+         12.0 group 3 sessioned a off=5 join=11.9 delay=17000 | a: claim=foo,foo-0 | b: claim=foo-1 | c: claim=foo-2
+         12.1 ends
+         12.1 story",
+        "episode 1-1 settled 0.9..1.3 active 0.4+ parked 0
+           group_formed - from 1
+           gen 1 completed group_formed - sync 0.1 stop - start -
+           seen here of 1 start 0.3[0,0.32]
+         episode 2-3 parked 9.4.. active 0.2+ parked 2.5-
+           worker_unresponsive c from 2
+           gen 2 completed worker_unresponsive c sync 0.1 stop - start -
+           gen 3 open worker_unresponsive c sync 0.1 stop - start -
+           left c unresponsive with 0+1 back in 3
+           lost 1 open 0 reclaimed=1 longest 2.6+
+         counted group_formed.completed=1 worker_unresponsive.completed=1 rebalances.group_formed=1 c.unresponsive=1 lost.task.reclaimed=1 sync=2 start=1 join.unmeasured=2",
+    );
+}
+
+/// Departure rule 4: it was killed while it stopped.
 #[test]
 fn cut_short() {
     after_three(
@@ -176,7 +222,7 @@ fn cut_short() {
     );
 }
 
-/// Departure rule 5, successor rule 4: frozen for longer than its session, and back with
+/// Departure rule 6, successor rule 4: frozen for longer than its session, and back with
 /// its claim.
 #[test]
 fn frozen_and_back() {
@@ -200,7 +246,7 @@ fn frozen_and_back() {
     );
 }
 
-/// Departure rule 6: a worker that had nothing to stop.
+/// Departure rule 7: a worker that had nothing to stop.
 #[test]
 fn an_idle_worker_leaves() {
     after_three(

@@ -14,11 +14,11 @@ fn back_under_another_address() {
          50.3 group 4 sessioned a off=5 join=50.2 | a: claim=foo,foo-0 | b: claim=foo-1 | d: claim=- add=foo-2 host=192.0.2.9
          50.8 status foo-2 RUNNING d 4
          51.0 ends
-         60.0 group 5 sessioned a off=5 join=59.9 delay=20000 | a: claim=foo,foo-0 | b: claim=foo-1
-         60.1 ends
-         70.0 group 6 sessioned a off=5 join=69.9 delay=10000 | a: claim=foo,foo-0 | b: claim=foo-1 | e: claim=none host=192.0.2.9 | f: claim=none host=192.0.2.8
-         70.1 ends
-         70.1 story",
+         61.0 group 5 sessioned a off=5 join=60.9 delay=20000 | a: claim=foo,foo-0 | b: claim=foo-1
+         61.1 ends
+         71.0 group 6 sessioned a off=5 join=70.9 delay=10000 | a: claim=foo,foo-0 | b: claim=foo-1 | e: claim=none host=192.0.2.9 | f: claim=none host=192.0.2.8
+         71.1 ends
+         71.1 story",
         "episode 1-1 settled 0.9..1.3 active 0.4+ parked 0
            group_formed - from 1
            gen 1 completed group_formed - sync 0.1 stop - start -
@@ -33,7 +33,7 @@ fn back_under_another_address() {
            seen here of 4 start 0.5[0,0.52]
            left c crashed with 0+1 successor d in 3
            lost 1 open 0 reclaimed=1 longest 20.4+
-         episode 5-6 parked 59.9.. active 0.2+ parked 10-
+         episode 5-6 parked 60.9.. active 0.2+ parked 10-
            worker_lost d from 5
            worker_restarted e from 6
            worker_joined f from 6

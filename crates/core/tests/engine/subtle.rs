@@ -79,12 +79,12 @@ fn a_config_offset_that_goes_back_tells_nothing_twice() {
          3.0 group 2 sessioned a off=3 | a: claim=foo add=foo-0 | b: claim=-
          3.1 status foo-0 RUNNING a 2
          3.2 ends
-         10.0 group 3 sessioned b off=1 | b: claim=- | c: claim=none
-         10.1 group 4 sessioned b off=3 | b: claim=- add=foo,foo-0 | c: claim=-
-         10.2 status foo RUNNING b 4
-         10.2 status foo-0 RUNNING b 4
-         11.3 ends
-         11.3 story",
+         20.0 group 3 sessioned b off=1 | b: claim=- | c: claim=none
+         20.1 group 4 sessioned b off=3 | b: claim=- add=foo,foo-0 | c: claim=-
+         20.2 status foo RUNNING b 4
+         20.2 status foo-0 RUNNING b 4
+         21.3 ends
+         21.3 story",
         "episode 1-1 settled 1..1.1 active 0.1+ parked 0
            group_formed - from 1
            gen 1 completed group_formed - sync 0 stop - start -
@@ -93,7 +93,7 @@ fn a_config_offset_that_goes_back_tells_nothing_twice() {
            tasks_changed foo from 2 Created changed
            gen 2 completed tasks_changed foo sync 0 stop - start -
            seen here of 2 start 0.1[0,0.12]
-         episode 3-4 settled 10..10.2 active 0.2+ parked 0
+         episode 3-4 settled 20..20.2 active 0.2+ parked 0
            worker_lost a from 3
            worker_restarted c from 3
            config_advanced - from 4
@@ -176,19 +176,19 @@ fn the_place_of_a_worker_goes_by_its_address_first() {
         "0.1 ends
          1.0 group 1 sessioned b | b: claim=none | m: claim=none host=192.0.2.1
          1.1 ends
-         10.0 group 2 sessioned b | b: claim=-
-         10.1 ends
-         12.0 group 3 sessioned b | b: claim=- host=192.0.2.9 | a: claim=none host=192.0.2.1 | m#2: claim=none host=192.0.2.2
+         12.0 group 2 sessioned b | b: claim=-
          12.1 ends
-         12.1 story",
+         14.0 group 3 sessioned b | b: claim=- host=192.0.2.9 | a: claim=none host=192.0.2.1 | m#2: claim=none host=192.0.2.2
+         14.1 ends
+         14.1 story",
         "episode 1-1 settled 1..1 active 0+ parked 0
            group_formed - from 1
            gen 1 completed group_formed - sync 0 stop - start -
-         episode 2-2 settled 10..10 active 0+ parked 0
+         episode 2-2 settled 12..12 active 0+ parked 0
            worker_gone m from 2
            gen 2 unknown worker_gone m sync 0 stop - start -
            left m unknown with 0+0 successor m in 3
-         episode 3-3 settled 12..12 active 0+ parked 0
+         episode 3-3 settled 14..14 active 0+ parked 0
            worker_restarted m from 3
            worker_joined a from 3
            gen 3 open worker_restarted m sync 0 stop - start -

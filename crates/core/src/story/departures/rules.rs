@@ -16,8 +16,9 @@ pub(super) struct Verdict {
     pub(super) evidence: String,
     /// The last stop that it wrote, on the coordinator's clock.
     pub(super) stopped: Option<EventTime>,
-    /// Whether several members advertise its address, so that nothing can be said.
-    pub(super) shared: bool,
+    /// Whether nothing that comes later can contradict it: it rests on a stop, or several
+    /// members advertise the address, so that nothing is said.
+    pub(super) settled: bool,
 }
 
 /// What the worker wrote of what it had.
@@ -42,21 +43,23 @@ pub(super) fn how(turn: &Turn<'_>, place: usize, member: &Member, held: &[WorkIt
             how: DepartureHow::Unknown,
             evidence: "several members advertise its address".to_owned(),
             stopped: None,
-            shared,
+            settled: true,
         };
     }
     let written = written(turn, place, member, held);
     let all = written.stopped.saturating_add(written.running);
     let (how, evidence) = rule_1_all(turn, &written)
         .or_else(|| rule_2_part_at_once(turn, member, &written, all))
-        .or_else(|| rule_3_part_later(turn, member, &written, all))
-        .or_else(|| rule_4_nothing(turn, &written))
-        .unwrap_or_else(|| rule_6_no_evidence(turn));
+        .or_else(|| rule_3_too_soon(turn, member))
+        .or_else(|| rule_4_part_later(turn, member, &written, all))
+        .or_else(|| rule_5_nothing(turn, &written))
+        .unwrap_or_else(|| rule_7_no_evidence(turn));
     Verdict {
         how,
         evidence,
         stopped: written.last,
-        shared,
+        settled: written.stopped > 0
+            && matches!(how, DepartureHow::Graceful | DepartureHow::CutShort),
     }
 }
 
@@ -143,14 +146,31 @@ fn rule_2_part_at_once(
     })
 }
 
-fn rule_3_part_later(
+/// The coordinator begins each member's session anew when a join phase ends
+/// (`GroupCoordinator.onCompleteJoin`), and waits for who is to join again for as long as the
+/// rebalance timeout: who is gone sooner said so itself.
+fn rule_3_too_soon(turn: &Turn<'_>, member: &Member) -> Option<(DepartureHow, String)> {
+    let before = turn.step.before.as_deref()?;
+    let since_ms = turn.step.join_ended.since_ms(before.join_ended?);
+    let least_ms = member.session_timeout_ms.min(member.rebalance_timeout_ms);
+    (since_ms < i64::from(least_ms) && turn.on(StoryRule::Departure(3))).then(|| {
+        let evidence = format!(
+            "it was gone {since_ms} ms after it last joined, sooner than its session of {} ms \
+             can end: it left by itself",
+            member.session_timeout_ms
+        );
+        (DepartureHow::Graceful, evidence)
+    })
+}
+
+fn rule_4_part_later(
     turn: &Turn<'_>,
     member: &Member,
     written: &WroteLast,
     all: usize,
 ) -> Option<(DepartureHow, String)> {
     let silent_ms = turn.step.join_ended.since_ms(written.last?);
-    (silent_ms >= session_least_ms(member) && turn.on(StoryRule::Departure(3))).then(|| {
+    (silent_ms >= session_least_ms(member) && turn.on(StoryRule::Departure(4))).then(|| {
         let evidence = format!(
             "it wrote the stop of {} of {all}, and was gone {silent_ms} ms after the last: \
              its session of {} ms ended",
@@ -160,8 +180,8 @@ fn rule_3_part_later(
     })
 }
 
-fn rule_4_nothing(turn: &Turn<'_>, written: &WroteLast) -> Option<(DepartureHow, String)> {
-    (written.running > 0 && turn.on(StoryRule::Departure(4))).then(|| {
+fn rule_5_nothing(turn: &Turn<'_>, written: &WroteLast) -> Option<(DepartureHow, String)> {
+    (written.running > 0 && turn.on(StoryRule::Departure(5))).then(|| {
         let evidence = format!(
             "it wrote nothing, and left {} behind as running",
             written.running
@@ -170,13 +190,13 @@ fn rule_4_nothing(turn: &Turn<'_>, written: &WroteLast) -> Option<(DepartureHow,
     })
 }
 
-fn rule_6_no_evidence(turn: &Turn<'_>) -> (DepartureHow, String) {
+fn rule_7_no_evidence(turn: &Turn<'_>) -> (DepartureHow, String) {
     let evidence = if turn.statuses_known {
         "it had nothing that writes when it stops"
     } else {
         "the status topic is not read"
     };
-    if turn.on(StoryRule::Departure(6)) {
+    if turn.on(StoryRule::Departure(7)) {
         (DepartureHow::Unknown, evidence.to_owned())
     } else {
         (DepartureHow::Crashed, evidence.to_owned())

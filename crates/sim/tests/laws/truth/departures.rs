@@ -24,6 +24,11 @@ use super::matched::{Matched, Step};
 
 /// Two thirds of the session timeout of every slot: heartbeats come at least that often.
 const SESSION_LEAST_MS: i64 = 6_666;
+
+/// The session timeout of every slot, and the shortest rebalance timeout of any: nobody is
+/// thrown out sooner after a join phase than the lesser of both.
+const SESSION_MS: i64 = 10_000;
+const REBALANCE_LEAST_MS: i64 = 6_000;
 /// Milliseconds by which a clock may be off before what it stamps proves nothing.
 const SLACK_MS: i64 = 5_000;
 /// Milliseconds in which somebody may come in a departed worker's place.
@@ -95,6 +100,21 @@ pub(super) fn possible(
     }
     let wrote = Wrote::of(matched, step, gone);
     let mut out = Vec::new();
+    // It was alive when it joined last: gone so soon, it left by itself.
+    let joined = step.before.filter(|r| r.members.contains_key(&gone.member));
+    let since_ms = joined.map_or(i64::MAX, |r| step.real.join_ended_ms - r.join_ended_ms);
+    let lived = matches!(gone.how, How::Graceful | How::Unresponsive);
+    if since_ms < REBALANCE_LEAST_MS && !wrote.far {
+        out.extend(lived.then_some(DepartureHow::Graceful));
+        let is_open = wrote.may_be_silent || wrote.may_be_nothing;
+        if is_open && returned(matched, step, gone).is_some() {
+            out.push(DepartureHow::Unresponsive);
+        }
+        return out;
+    }
+    if since_ms < SESSION_MS {
+        out.push(DepartureHow::Graceful);
+    }
     if wrote.may_be_nothing {
         out.push(DepartureHow::Unknown);
     }
