@@ -62,6 +62,7 @@ impl<'a> Words<'a, Box<dyn Iterator<Item = (WorkItem, &'a [Written])> + 'a>> {
             generation: newest.map(|newest| newest.generation),
             life: Life {
                 began: state.group.began.unwrap_or(EventTime(i64::MIN / 2)),
+                ended: None,
                 incarnation: state.group.incarnation,
                 skews: &state.story.skews,
             },

@@ -286,6 +286,7 @@ impl Open {
         let (began, incarnation) = self.life;
         Life {
             began,
+            ended: None,
             incarnation,
             skews,
         }

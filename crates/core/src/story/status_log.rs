@@ -51,6 +51,9 @@ pub struct Written {
 pub struct Life<'a> {
     /// When it began, on the coordinator's clock.
     pub began: EventTime,
+    /// When the next one began, where that was read already: who reads the whole log at once
+    /// has statuses of it that carry the same numbers.
+    pub ended: Option<EventTime>,
     /// Its number.
     pub incarnation: u32,
     /// Clocks of workers.
@@ -69,7 +72,7 @@ impl Life<'_> {
         }
         written.recorded.is_none_or(|at| {
             let at = at.minus_ms(self.skews.of(&written.worker).ms());
-            at >= self.began.plus_ms(-TIMER_SLACK_MS)
+            at >= self.began.plus_ms(-TIMER_SLACK_MS) && self.ended.is_none_or(|ended| at < ended)
         })
     }
 }

@@ -33,6 +33,10 @@ pub struct Step {
     /// When that of the record before began, and its number.
     #[serde(skip)]
     pub began_before: Option<(EventTime, u32)>,
+    /// When the incarnation after that of the record began, if that was read when the step was
+    /// taken.
+    #[serde(skip)]
+    pub ended: Option<EventTime>,
     /// Up to which config offset records before this one took changes into account: a record
     /// without members names none, and one by a leader that lags names an older one.
     #[serde(skip)]
@@ -119,6 +123,7 @@ impl Steps {
         step.before = self.before.take();
         self.earlier.clone_from(&step.before);
         step.began_before = self.began.replace((step.began, step.incarnation));
+        step.ended = self.ended(step.incarnation);
         // A group that was deleted had the members it had until somebody joins it anew.
         self.before = step.now.clone().or_else(|| step.before.clone());
         Some(step)
@@ -150,9 +155,17 @@ impl Steps {
         let (began, incarnation) = self.began.unwrap_or((EventTime(i64::MIN / 2), 0));
         Life {
             began,
+            ended: self.ended(incarnation),
             incarnation,
             skews,
         }
+    }
+
+    /// When the incarnation after this one began, if a step of it waits.
+    fn ended(&self, incarnation: u32) -> Option<EventTime> {
+        let mut later = self.waiting.iter();
+        let later = later.find(|step| step.incarnation != incarnation);
+        later.map(|step| step.began)
     }
 
     /// The records of all that wait, and of the last that was taken.
@@ -245,6 +258,7 @@ impl Step {
     pub fn life<'a>(&self, skews: &'a Skews) -> Life<'a> {
         Life {
             began: self.began,
+            ended: self.ended,
             incarnation: self.incarnation,
             skews,
         }
@@ -254,8 +268,10 @@ impl Step {
     #[must_use]
     pub fn life_before<'a>(&self, skews: &'a Skews) -> Life<'a> {
         let (began, incarnation) = self.began_before.unwrap_or((self.began, self.incarnation));
+        let is_over = incarnation != self.incarnation;
         Life {
             began,
+            ended: if is_over { Some(self.began) } else { self.ended },
             incarnation,
             skews,
         }

@@ -11,7 +11,7 @@ use crate::facts::time::{ArrivalTime, EventTime};
 use crate::limits::{LAST_STOPS_MS, TIMER_SLACK_MS};
 use crate::story::downtime::{Read, Stamp};
 use crate::story::skew::Skews;
-use crate::story::status_log::Life;
+use crate::story::status_log::{Life, StatusLog};
 use crate::story::steps::{Step, Steps};
 
 // === impl State ===
@@ -165,6 +165,7 @@ impl State {
             };
             let life = Life {
                 began: self.group.began.unwrap_or(record.recorded),
+                ended: None,
                 incarnation: self.group.incarnation,
                 skews,
             };
@@ -182,52 +183,36 @@ impl State {
     /// there learned that as it happened.
     pub(super) fn learn_starts(&mut self, step: &Step) {
         if let Some(before) = &step.before {
-            let (began, incarnation) = step.began_before.unwrap_or((step.began, step.incarnation));
+            let Story {
+                statuses, skews, ..
+            } = &self.story;
             let until = step.recorded.plus_ms(LAST_STOPS_MS);
-            self.learn_starts_of(before, began, incarnation, until);
+            let started = starts_of(statuses, &step.life_before(skews), before, until);
+            self.note_starts(started, before.recorded);
         }
     }
 
     /// The same of the newest record, when its turn came.
     pub(super) fn learn_newest_starts(&mut self) {
-        if let Some(newest) = self.group.newest.clone() {
-            let began = self.group.began.unwrap_or(newest.recorded);
-            let until = EventTime(i64::MAX);
-            self.learn_starts_of(&newest, began, self.group.incarnation, until);
-        }
-    }
-
-    fn learn_starts_of(
-        &mut self,
-        before: &GroupSnapshot,
-        began: EventTime,
-        incarnation: u32,
-        until: EventTime,
-    ) {
+        let Some(newest) = self.group.newest.clone() else {
+            return;
+        };
         let Story {
             statuses, skews, ..
         } = &self.story;
         let life = Life {
-            began,
-            incarnation,
+            began: self.group.began.unwrap_or(newest.recorded),
+            ended: None,
+            incarnation: self.group.incarnation,
             skews,
         };
-        let mut started: Vec<(Arc<str>, EventTime)> = Vec::new();
-        for old in before.members.iter().filter(|old| !old.assigned.is_empty()) {
-            let worker = &old.worker;
-            let starts = old.assigned.iter();
-            let number = before.generation;
-            let starts =
-                starts.filter_map(|item| statuses.started(*item, worker, number..=number, &life));
-            let starts = starts.filter_map(|started| started.recorded);
-            // Who is there does not learn it from what is started after the next record.
-            let starts = starts.filter(|at| skews.is_by(worker, *at, until));
-            if !before.shares_worker(worker) {
-                started.extend(starts.min().map(|at| (Arc::clone(worker), at)));
-            }
-        }
+        let started = starts_of(statuses, &life, &newest, EventTime(i64::MAX));
+        self.note_starts(started, newest.recorded);
+    }
+
+    fn note_starts(&mut self, started: Vec<(Arc<str>, EventTime)>, told: EventTime) {
         for (worker, at) in started {
-            self.story.skews.started(&worker, at, before.recorded);
+            self.story.skews.started(&worker, at, told);
         }
     }
 
@@ -288,4 +273,28 @@ fn must_wait(steps: &Steps, skews: &Skews, read: &Read) -> bool {
         (_, None) => return false,
     };
     steps.comes_before(status, at)
+}
+
+/// The first start of each worker that a record told it, by `until`.
+fn starts_of(
+    statuses: &StatusLog,
+    life: &Life<'_>,
+    record: &GroupSnapshot,
+    until: EventTime,
+) -> Vec<(Arc<str>, EventTime)> {
+    let mut started: Vec<(Arc<str>, EventTime)> = Vec::new();
+    let number = record.generation;
+    for member in record.members.iter().filter(|of| !of.assigned.is_empty()) {
+        let worker = &member.worker;
+        let starts = member.assigned.iter();
+        let starts =
+            starts.filter_map(|item| statuses.started(*item, worker, number..=number, life));
+        let starts = starts.filter_map(|started| started.recorded);
+        // Who is there does not learn it from what is started after the next record.
+        let starts = starts.filter(|at| life.skews.is_by(worker, *at, until));
+        if !record.shares_worker(worker) {
+            started.extend(starts.min().map(|at| (Arc::clone(worker), at)));
+        }
+    }
+    started
 }

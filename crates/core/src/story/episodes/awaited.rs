@@ -146,6 +146,7 @@ impl Awaited {
             let (began, incarnation) = start.life;
             let life = Life {
                 began,
+                ended: None,
                 incarnation,
                 skews,
             };

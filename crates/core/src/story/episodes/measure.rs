@@ -28,6 +28,8 @@ pub(super) struct Measure {
     pub(super) stops_carry: i32,
     /// When this life of the group began, and its number.
     pub(super) life: (EventTime, u32),
+    /// When the next one began, if that was read by then.
+    pub(super) life_ended: Option<EventTime>,
     pub(super) stops: Vec<Told>,
     pub(super) starts: Vec<Told>,
 }
@@ -114,6 +116,7 @@ impl Measure {
         Some(Self {
             stops_carry: before.map_or(0, |before| before.generation),
             life: (turn.step.began, turn.step.incarnation),
+            life_ended: turn.step.ended,
             stops,
             starts,
         })

@@ -135,6 +135,7 @@ impl RoundEntry {
         let (began, incarnation) = measure.life;
         let life = Life {
             began,
+            ended: measure.life_ended,
             incarnation,
             skews,
         };
