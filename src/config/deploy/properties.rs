@@ -15,13 +15,20 @@ use crate::config::worker::properties_file::{self, Entry};
 pub const PERHAPS_A_PART: &str =
     "no config.storage.topic in it: is this all that the worker is started with?";
 
+const TOPICS: [&str; 3] = [
+    "config.storage.topic",
+    "offset.storage.topic",
+    "status.storage.topic",
+];
+
 pub(super) fn read(file: &str, bytes: &[u8]) -> Result<Deployed, Unread> {
     // A byte is a letter, as in `Properties.load(InputStream)`.
     let text: String = bytes.iter().map(|byte| char::from(*byte)).collect();
     let entries =
         properties_file::parse(&text).map_err(|malformed| Unread::found(malformed.to_string()))?;
     let has = |name: &str| entries.iter().any(|entry| entry.name == name);
-    if has("offset.storage.file.filename") && !has("group.id") {
+    let has_topic = TOPICS.iter().any(|topic| has(topic));
+    if has("offset.storage.file.filename") && !has_topic {
         return Err(Unread::found("a standalone worker, which has no group"));
     }
     if has("clusters") && !has("group.id") {
@@ -38,8 +45,7 @@ pub(super) fn read(file: &str, bytes: &[u8]) -> Result<Deployed, Unread> {
         notes.push(PERHAPS_A_PART.to_owned());
     }
     if bytes.starts_with(b"\xef\xbb\xbf") {
-        let told =
-            "a byte order mark begins it, which makes the first name another one to the worker";
+        let told = "a byte order mark begins it: to Java the first line is a setting that begins with that mark";
         notes.push(told.to_owned());
     }
     for entry in entries {
@@ -54,6 +60,7 @@ pub(super) fn read(file: &str, bytes: &[u8]) -> Result<Deployed, Unread> {
         name: file.to_owned(),
         settings,
         is_complete: true,
+        is_started_so: true,
         ..Worker::default()
     };
     Ok(Deployed {
@@ -82,6 +89,7 @@ fn given(file: &str, entry: &Entry) -> Given {
             file: file.to_owned(),
             line: Some(entry.line),
         },
+        variable: None,
     }
 }
 

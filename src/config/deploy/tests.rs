@@ -180,6 +180,50 @@ spec:
     let deployed = self::deployed("connect.yaml", &before);
     let topic = &deployed.workers[0].settings["offset.storage.topic"];
     assert_eq!(topic.source.to_string(), "default of Strimzi");
+    for worker in deployed.workers {
+        let converter = &worker.settings["key.converter"];
+        assert_eq!(converter.source.to_string(), "default of Strimzi");
+        assert!(worker.is_started_so);
+    }
+}
+
+/// What is known of images decides whether something may be missing.
+#[test]
+fn images_set_what_their_scripts_do() {
+    let of = |image: &str, variables: &str| {
+        let text =
+            format!("services:\n  c:\n    image: {image}\n    environment: {{{variables}}}\n");
+        deployed("compose.yaml", &text)
+    };
+    let plain = of("registry.example/connect", "CONNECT_GROUP_ID: g");
+    assert!(plain.workers[0].is_complete && !plain.workers[0].is_started_so);
+    let demanding = of(
+        "confluentinc/cp-server-connect:7.6.0",
+        "CONNECT_GROUP_ID: g",
+    );
+    assert!(demanding.workers[0].is_started_so);
+    let debezium = of(
+        "debezium/connect:2.7",
+        "CONNECT_GROUP_ID: g, CONNECT_STATUS_STORAGE_TOPIC: s, CONNECT_SESSION_TIMEOUT_MS: 9000, OFFSET_STORAGE_TOPIC: o",
+    );
+    assert!(debezium.workers[0].is_started_so);
+    // Its script sets the group from the variable without the prefix, which is not there.
+    let worker = &debezium.workers[0];
+    assert_eq!(of_worker(worker, "group.id"), "1");
+    assert_eq!(of_worker(worker, "status.storage.topic"), "s");
+    assert_eq!(of_worker(worker, "session.timeout.ms"), "9000");
+    assert_eq!(of_worker(worker, "offset.storage.topic"), "o");
+    assert!(of_worker(worker, "key.converter").ends_with("JsonConverter"));
+    assert!(!worker.settings.contains_key("config.storage.topic"));
+    let told = "service c: CONNECT_GROUP_ID: Debezium's images set it from GROUP_ID, whatever stands there";
+    assert_eq!(debezium.notes, [told]);
+    let default = of("debezium/connect", "GROUP_ID: g");
+    let topic = of_worker(&default.workers[0], "status.storage.topic");
+    assert_eq!(topic, "connect-status");
+}
+
+fn of_worker(worker: &Worker, name: &str) -> String {
+    of(worker, name).0.unwrap()
 }
 
 #[test]
