@@ -15,6 +15,7 @@ mod variables;
 use std::path::Path;
 
 use evenkeel_core::checks::known::Worker;
+use evenkeel_core::checks::releases::{Whose, tables};
 use evenkeel_core::checks::source::Value;
 
 pub use properties::PERHAPS_A_PART;
@@ -96,6 +97,7 @@ pub fn read(path: &Path) -> Result<Deployed, Mistake> {
         properties::read(&name, &bytes)
     };
     let mut deployed = read.map_err(|unread| unread.told(&name))?;
+    pass_over(&mut deployed);
     if deployed.workers.is_empty() {
         let notes: Vec<&str> = deployed.notes.iter().take(3).map(String::as_str).collect();
         let found = match notes.is_empty() {
@@ -120,6 +122,27 @@ pub fn read(path: &Path) -> Result<Deployed, Mistake> {
     }
     deployed.workers.iter_mut().for_each(advertise);
     Ok(deployed)
+}
+
+/// Leaves out what only looked like a worker, such as a service that has to reach one, or the
+/// settings of a broker: no name in it is one that workers have and other clients do not.
+fn pass_over(deployed: &mut Deployed) {
+    if deployed.format == Format::Properties {
+        return;
+    }
+    let is_own = |name: &String| {
+        tables().lifetime(Whose::Worker, name).is_some()
+            && tables().lifetime(Whose::Admin, name).is_none()
+    };
+    let notes = &mut deployed.notes;
+    deployed.workers.retain(|worker| {
+        let is_worker = worker.settings.keys().any(is_own);
+        if !is_worker {
+            let name = &worker.name;
+            notes.push(format!("{name}: nothing of a Connect worker, passed over"));
+        }
+        is_worker
+    });
 }
 
 /// Why nothing was read of a file.

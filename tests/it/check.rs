@@ -66,9 +66,9 @@ fn sound_files_are_left_alone() {
     // One named twice shares its address with nobody.
     let twice = ["sound.properties", "./sound.properties"];
     assert_eq!(fired(&folder(), &twice), none);
-    let told = out(&check(&folder(), &twice));
+    let report = out(&check(&folder(), &twice));
     let again = "named again as ./sound.properties: it is one worker";
-    assert_eq!(told.matches(again).count(), 1, "{told}");
+    assert_eq!(report.matches(again).count(), 1, "{report}");
     for release in [
         "2.8.2", "3.0.2", "3.4.1", "3.7.2", "3.9.2", "4.1.1", "4.4.0",
     ] {

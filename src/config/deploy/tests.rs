@@ -197,6 +197,8 @@ fn images_set_what_their_scripts_do() {
     };
     let plain = of("registry.example/connect", "CONNECT_GROUP_ID: g");
     assert!(plain.workers[0].is_complete && !plain.workers[0].is_started_so);
+    let other = of("confluentinc/cp-kafka:7.6.0", "CONNECT_GROUP_ID: g");
+    assert!(!other.workers[0].is_started_so);
     let demanding = of(
         "confluentinc/cp-server-connect:7.6.0",
         "CONNECT_GROUP_ID: g",
@@ -220,6 +222,31 @@ fn images_set_what_their_scripts_do() {
     let default = of("debezium/connect", "GROUP_ID: g");
     let topic = of_worker(&default.workers[0], "status.storage.topic");
     assert_eq!(topic, "connect-status");
+}
+
+/// Services that talk to a worker, and charts of brokers, have settings in the same places.
+#[test]
+fn what_has_nothing_of_a_worker_is_passed_over() {
+    let text = "\
+services:
+  keys:
+    image: confluentinc/cp-server
+    environment: {CONNECT_CLIENT_ID: a, CONNECT_SECRET_ID: b}
+  connect:
+    environment: {CONNECT_GROUP_ID: g}
+";
+    let read = deployed("compose.yaml", text);
+    assert_eq!(setting(&read, "group.id"), known("g", 6));
+    assert_eq!(read.notes.len(), 1);
+    assert!(
+        read.notes[0].ends_with("compose.yaml (keys): nothing of a Connect worker, passed over")
+    );
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("values.yaml");
+    let broker = "configurationOverrides:\n  offsets.topic.replication.factor: 3\n";
+    std::fs::write(&path, broker).unwrap();
+    let told = super::read(&path).unwrap_err().to_string();
+    assert!(told.contains("no settings of a Connect worker"), "{told}");
 }
 
 fn of_worker(worker: &Worker, name: &str) -> String {

@@ -5,9 +5,12 @@ use evenkeel_core::checks::source::Source;
 
 use super::settings::Settings;
 
-/// Images whose script ends where a variable is missing that Kafka demands, and sets none of
-/// them itself.
-const DEMANDING: &str = "confluentinc/cp-";
+/// Images of Connect whose script ends where a variable is missing that Kafka demands, and sets
+/// none of them itself.
+const DEMANDING: [&str; 2] = [
+    "confluentinc/cp-kafka-connect",
+    "confluentinc/cp-server-connect",
+];
 
 /// Variables with that prefix that are for scripts of those images, or that Kubernetes and
 /// Docker set for a service called connect.
@@ -75,7 +78,7 @@ impl Image {
         });
         if is_debezium {
             Self::Debezium
-        } else if image.is_some_and(|image| image.contains(DEMANDING)) {
+        } else if image.is_some_and(|image| DEMANDING.iter().any(|known| image.contains(known))) {
             Self::Demanding
         } else {
             Self::Plain

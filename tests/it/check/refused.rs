@@ -149,7 +149,7 @@ fn files_made_to_cost_are_refused_or_read() {
     fs::write(path("nested.yaml"), nested).unwrap();
     let cases = [
         ("many.properties", Some(78)),
-        ("some.properties", Some(0)),
+        ("some.properties", Some(1)),
         ("junk.env", Some(0)),
         ("bomb.yaml", Some(78)),
         ("deep.yaml", Some(78)),
