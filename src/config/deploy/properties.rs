@@ -95,5 +95,26 @@ fn given(file: &str, entry: &Entry) -> Given {
 
 /// A backslash at the end of a line joins it with the next, and whatever secret stands there.
 fn is_swallowed(entry: &Entry) -> bool {
-    entry.is_continued && entry.value.expose().contains(['=', ':', ' ', '\t'])
+    let text = entry.value.expose();
+    let is_list = entry.name == "bootstrap.servers" && text.split(',').all(is_broker);
+    entry.is_continued && !is_list && text.contains(['=', ':', ' ', '\t'])
+}
+
+/// Whether it is `host:port` or `PROTOCOL://host:port` and nothing else; also nothing at all, as
+/// behind a last comma.
+fn is_broker(text: &str) -> bool {
+    let text = text.trim();
+    let text = text.split_once("://").map_or(text, |(_, address)| address);
+    let is_name = |letter: char| letter.is_ascii_alphanumeric() || ".-_".contains(letter);
+    let is_number = |letter: char| letter.is_ascii_hexdigit() || letter == ':';
+    let is_host = |host: &str| match host.strip_prefix('[') {
+        Some(rest) => rest
+            .strip_suffix(']')
+            .is_some_and(|it| it.chars().all(is_number)),
+        None => host.chars().all(is_name),
+    };
+    text.is_empty()
+        || text.rsplit_once(':').is_some_and(|(host, port)| {
+            is_host(host) && port.bytes().all(|byte| byte.is_ascii_digit())
+        })
 }

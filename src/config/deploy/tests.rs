@@ -187,6 +187,25 @@ spec:
     }
 }
 
+/// Lists of brokers are often written so; what is no list of them may be a secret.
+#[test]
+fn a_list_of_brokers_may_go_on_with_the_next_line() {
+    let of = |text: &str| {
+        let deployed = deployed("w.properties", &format!("group.id=g\n{text}"));
+        of(&deployed.workers[0], "bootstrap.servers").0
+    };
+    let list = of("bootstrap.servers=a:9092,\\\n   SSL://b-1.c:9093, \\\n   [::1]:9094\n");
+    assert_eq!(list, Ok("a:9092,SSL://b-1.c:9093, [::1]:9094".to_owned()));
+    for swallowed in [
+        "ssl.key.password=canary",
+        "ssl.key.password:canary",
+        "pin:1234",
+    ] {
+        let text = format!("bootstrap.servers=a:9092\\\n{swallowed}\n");
+        assert_eq!(of(&text), Err(Unknown::Swallowed), "{swallowed}");
+    }
+}
+
 /// What is known of images decides whether something may be missing.
 #[test]
 fn images_set_what_their_scripts_do() {

@@ -30,7 +30,8 @@ fn value_refused(known: &Known) -> Vec<Judgement> {
             };
             let refused = match &given.text {
                 Ok(text) => setting.refuses(text),
-                Err(Unknown::Swallowed) if setting.kind != Kind::Text => {
+                // Lists, passwords and logins go on with the next line as people mean it.
+                Err(Unknown::Swallowed) if !matches!(setting.kind, Kind::Text | Kind::Other) => {
                     Some("a value of one line: a backslash joins it with the next".to_owned())
                 }
                 Err(_) => {

@@ -277,6 +277,10 @@ fn only_the_topic_with_one_replica_is_told() {
 fn a_swallowed_line_spoils_numbers() {
     assert_eq!(fired("worker a session.timeout.ms=+"), ["value_refused"]);
     assert!(fired("worker a client.id=+").is_empty());
+    // As Kafka's own documentation writes a login.
+    for name in ["sasl.jaas.config", "plugin.path", "bootstrap.servers"] {
+        assert!(fired(&format!("worker a {name}=+")).is_empty(), "{name}");
+    }
 }
 
 /// A stop that was given up shows that tasks need longer, also where nobody knows what they
