@@ -130,19 +130,36 @@ fn pass_over(deployed: &mut Deployed) {
     if deployed.format == Format::Properties {
         return;
     }
-    let is_own = |name: &String| {
-        tables().lifetime(Whose::Worker, name).is_some()
-            && tables().lifetime(Whose::Admin, name).is_none()
-    };
     let notes = &mut deployed.notes;
     deployed.workers.retain(|worker| {
-        let is_worker = worker.settings.keys().any(is_own);
-        if !is_worker {
-            let name = &worker.name;
-            notes.push(format!("{name}: nothing of a Connect worker, passed over"));
-        }
-        is_worker
+        let passed = if is_standalone(|name| worker.settings.contains_key(name)) {
+            STANDALONE
+        } else if !worker.settings.keys().any(|name| is_own(name)) {
+            "nothing of a Connect worker"
+        } else {
+            return true;
+        };
+        notes.push(format!("{}: {passed}, passed over", worker.name));
+        false
     });
+}
+
+const STANDALONE: &str = "a standalone worker, which has no group";
+
+/// Whether a worker keeps its offsets in a file, and none of its own in topics.
+fn is_standalone(has: impl Fn(&str) -> bool) -> bool {
+    let topics = [
+        "config.storage.topic",
+        "offset.storage.topic",
+        "status.storage.topic",
+    ];
+    has("offset.storage.file.filename") && !topics.into_iter().any(has)
+}
+
+/// Whether workers have it, and other clients do not.
+fn is_own(name: &str) -> bool {
+    tables().lifetime(Whose::Worker, name).is_some()
+        && tables().lifetime(Whose::Admin, name).is_none()
 }
 
 /// Why nothing was read of a file.

@@ -8,7 +8,7 @@ use serde_yaml::Value;
 use super::document::Reading;
 use super::settings::{Dialect, Settings, at, scalar, text};
 use super::variables::Image;
-use super::{Format, Unread};
+use super::{Format, Unread, is_own};
 use crate::config::mistake::Mistake;
 
 /// Maps of settings by Kafka's names: confluentinc/cp-helm-charts.
@@ -130,7 +130,8 @@ fn read_chart(reading: &mut Reading<'_>, chart: &Value, path: &[&str]) {
         return;
     }
     let is_whole = BY_NAME.iter().any(|place| chart.get(place).is_some());
-    if is_whole {
+    // Charts of brokers have the same place for theirs.
+    if is_whole && settings.map.keys().any(|name| is_own(name)) {
         for setting in BY_TEMPLATE {
             settings.put_unknown(setting, Source::Platform { name: "the chart" });
         }

@@ -8,18 +8,12 @@ use evenkeel_core::checks::releases::{Whose, tables};
 use evenkeel_core::checks::source::Source;
 
 use super::settings::Dialect;
-use super::{Deployed, Format, Unread};
+use super::{Deployed, Format, STANDALONE, Unread, is_standalone};
 use crate::config::worker::properties_file::{self, Entry};
 
 /// What is said of a file that does not name the config topic.
 pub const PERHAPS_A_PART: &str =
     "no config.storage.topic in it: is this all that the worker is started with?";
-
-const TOPICS: [&str; 3] = [
-    "config.storage.topic",
-    "offset.storage.topic",
-    "status.storage.topic",
-];
 
 pub(super) fn read(file: &str, bytes: &[u8]) -> Result<Deployed, Unread> {
     // A byte is a letter, as in `Properties.load(InputStream)`.
@@ -27,9 +21,8 @@ pub(super) fn read(file: &str, bytes: &[u8]) -> Result<Deployed, Unread> {
     let entries =
         properties_file::parse(&text).map_err(|malformed| Unread::found(malformed.to_string()))?;
     let has = |name: &str| entries.iter().any(|entry| entry.name == name);
-    let has_topic = TOPICS.iter().any(|topic| has(topic));
-    if has("offset.storage.file.filename") && !has_topic {
-        return Err(Unread::found("a standalone worker, which has no group"));
+    if is_standalone(has) {
+        return Err(Unread::found(STANDALONE));
     }
     if has("clusters") && !has("group.id") {
         let found =

@@ -252,14 +252,22 @@ services:
     image: confluentinc/cp-server
     environment: {CONNECT_CLIENT_ID: a, CONNECT_SECRET_ID: b}
   connect:
-    environment: {CONNECT_GROUP_ID: g}
+    environment:
+      CONNECT_GROUP_ID: g
 ";
     let read = deployed("compose.yaml", text);
-    assert_eq!(setting(&read, "group.id"), known("g", 6));
+    assert_eq!(setting(&read, "group.id"), known("g", 7));
     assert_eq!(read.notes.len(), 1);
     assert!(
         read.notes[0].ends_with("compose.yaml (keys): nothing of a Connect worker, passed over")
     );
+    let alone = text.replace(
+        "CONNECT_SECRET_ID: b",
+        "CONNECT_OFFSET_STORAGE_FILE_FILENAME: f",
+    );
+    let read = deployed("compose.yaml", &alone);
+    assert_eq!(read.workers.len(), 1);
+    assert!(read.notes[0].contains("(keys): a standalone worker"));
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("values.yaml");
     let broker = "configurationOverrides:\n  offsets.topic.replication.factor: 3\n";
