@@ -1,6 +1,6 @@
 //! `evenkeel check FILE…`: do the settings of these workers agree with each other.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -127,20 +127,29 @@ pub fn run(args: &CheckArgs, out: &mut impl Write) -> io::Result<Exit> {
 
 /// What each file says; none where one cannot be read, which is said.
 fn files(args: &CheckArgs) -> Option<Vec<Deployed>> {
-    let mut read = Vec::new();
+    let mut read: Vec<Deployed> = Vec::new();
     let mut is_readable = true;
-    let mut seen = BTreeSet::new();
+    // What was read of each file, if anything.
+    let mut seen: BTreeMap<PathBuf, Option<usize>> = BTreeMap::new();
     let of_worker = args.config.worker_properties.as_ref().map(PathBuf::from);
-    for file in args.files.iter().chain(&of_worker) {
-        // A file that is named twice is still one worker.
-        if let Ok(real) = file.canonicalize()
-            && !seen.insert(real)
-        {
+    let named = args.files.iter().map(|file| (file, true));
+    for (file, is_named) in named.chain(of_worker.iter().map(|file| (file, false))) {
+        let real = file.canonicalize().unwrap_or_else(|_| file.clone());
+        if let Some(first) = seen.get(&real) {
+            let first = first.and_then(|first| read.get_mut(first));
+            if let Some(first) = first.filter(|_| is_named) {
+                let told = format!("named again as {}: it is one worker", file.display());
+                first.notes.push(told);
+            }
             continue;
         }
         match deploy::read(file) {
-            Ok(deployed) => read.push(deployed),
+            Ok(deployed) => {
+                seen.insert(real, Some(read.len()));
+                read.push(deployed);
+            }
             Err(mistake) => {
+                seen.insert(real, None);
                 eprintln!("{mistake}");
                 is_readable = false;
             }

@@ -15,6 +15,7 @@ mod variables;
 use std::path::Path;
 
 use evenkeel_core::checks::known::Worker;
+use evenkeel_core::checks::releases::{Whose, tables};
 use evenkeel_core::checks::source::Value;
 
 pub use properties::PERHAPS_A_PART;
@@ -96,6 +97,7 @@ pub fn read(path: &Path) -> Result<Deployed, Mistake> {
         properties::read(&name, &bytes)
     };
     let mut deployed = read.map_err(|unread| unread.told(&name))?;
+    pass_over(&mut deployed);
     if deployed.workers.is_empty() {
         let notes: Vec<&str> = deployed.notes.iter().take(3).map(String::as_str).collect();
         let found = match notes.is_empty() {
@@ -120,6 +122,44 @@ pub fn read(path: &Path) -> Result<Deployed, Mistake> {
     }
     deployed.workers.iter_mut().for_each(advertise);
     Ok(deployed)
+}
+
+/// Leaves out what only looked like a worker, such as a service that has to reach one, or the
+/// settings of a broker: no name in it is one that workers have and other clients do not.
+fn pass_over(deployed: &mut Deployed) {
+    if deployed.format == Format::Properties {
+        return;
+    }
+    let notes = &mut deployed.notes;
+    deployed.workers.retain(|worker| {
+        let passed = if is_standalone(|name| worker.settings.contains_key(name)) {
+            STANDALONE
+        } else if !worker.settings.keys().any(|name| is_own(name)) {
+            "nothing of a Connect worker"
+        } else {
+            return true;
+        };
+        notes.push(format!("{}: {passed}, passed over", worker.name));
+        false
+    });
+}
+
+const STANDALONE: &str = "a standalone worker, which has no group";
+
+/// Whether a worker keeps its offsets in a file, and none of its own in topics.
+fn is_standalone(has: impl Fn(&str) -> bool) -> bool {
+    let topics = [
+        "config.storage.topic",
+        "offset.storage.topic",
+        "status.storage.topic",
+    ];
+    has("offset.storage.file.filename") && !topics.into_iter().any(has)
+}
+
+/// Whether workers have it, and other clients do not.
+fn is_own(name: &str) -> bool {
+    tables().lifetime(Whose::Worker, name).is_some()
+        && tables().lifetime(Whose::Admin, name).is_none()
 }
 
 /// Why nothing was read of a file.

@@ -66,6 +66,9 @@ fn sound_files_are_left_alone() {
     // One named twice shares its address with nobody.
     let twice = ["sound.properties", "./sound.properties"];
     assert_eq!(fired(&folder(), &twice), none);
+    let report = out(&check(&folder(), &twice));
+    let again = "named again as ./sound.properties: it is one worker";
+    assert_eq!(report.matches(again).count(), 1, "{report}");
     for release in [
         "2.8.2", "3.0.2", "3.4.1", "3.7.2", "3.9.2", "4.1.1", "4.4.0",
     ] {
@@ -99,9 +102,9 @@ fn each_format_is_read_to_the_line() {
             "compose.yaml",
             &[
                 "error advertised_shared compose.yaml:20",
-                "error groups_share_topics compose.yaml:43",
+                "error groups_share_topics compose.yaml:47",
                 "warning heartbeats_sparse compose.yaml:8",
-                "warning killed_while_stopping compose.yaml:33",
+                "warning killed_while_stopping compose.yaml:35",
             ],
         ),
         (
@@ -147,6 +150,56 @@ fn each_format_is_read_to_the_line() {
     }
 }
 
+/// What Kafka demands and nobody sets, where nothing else can set it: told as whoever wrote the
+/// file would write it.
+#[test]
+fn what_is_demanded_and_missing_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    let missing = |name: &str| -> Vec<String> {
+        let args = [name, "--format", "github", "--kafka-release", "3.9.2"];
+        let told = out(&check(folder.path(), &args));
+        let lines = told.lines().filter(|line| line.contains("setting_missing"));
+        let names = lines.filter_map(|line| line.split_once("::")?.1.split("::").nth(1));
+        names
+            .filter_map(|told| told.split_once(':').map(|(said, _)| said.to_owned()))
+            .collect()
+    };
+    let fixtures = super::check::folder();
+    let stock = std::fs::read_to_string(fixtures.join("stock.properties")).unwrap();
+    write("no-group.properties", &stock.replace("group.id", "#"));
+    assert_eq!(missing("no-group.properties"), ["group.id is not set"]);
+    let slip = stock.replace("group.id", "gruop.id");
+    write(
+        "slip.properties",
+        &slip.replace("value.converter=", "value.converter=\nx="),
+    );
+    let both = ["group.id is not set", "value.converter is empty"];
+    assert_eq!(missing("slip.properties"), both);
+
+    let compose = |image: &str, env_file: &str| {
+        format!(
+            "services:\n  c:\n    image: {image}\n{env_file}    environment:\n      CONNECT_GROUP_ID: g\n      \
+             CONNECT_BOOTSTRAP_SERVERS: b:9092\n      CONNECT_CONFIG_STORAGE_TOPIC: c\n      \
+             CONNECT_OFFSET_STORAGE_TOPIC: o\n      CONNECT_KEY_CONVERTER: k\n      CONNECT_VALUE_CONVERTER: v\n"
+        )
+    };
+    let known = "docker.io/confluentinc/cp-kafka-connect-base:7.6.0";
+    write("compose.yaml", &compose(known, ""));
+    let status = ["CONNECT_STATUS_STORAGE_TOPIC is not set"];
+    assert_eq!(missing("compose.yaml"), status);
+    // Nobody knows what these set.
+    let none: [String; 0] = [];
+    write("compose.yaml", &compose(known, "    env_file: more.env\n"));
+    assert_eq!(missing("compose.yaml"), none);
+    write("compose.yaml", &compose("registry.example/connect", ""));
+    assert_eq!(missing("compose.yaml"), none);
+    write("part.env", "CONNECT_GROUP_ID=g\n");
+    assert_eq!(missing("part.env"), none);
+    let told = out(&check(folder.path(), &["part.env"]));
+    assert!(told.contains("what an image or a script sets"), "{told}");
+}
+
 /// What two files say of one group is compared; of two groups, and of one name in two
 /// clusters, it is not.
 #[test]
@@ -156,7 +209,7 @@ fn files_are_compared_within_their_group() {
         let text = format!(
             "bootstrap.servers={brokers}\ngroup.id={group}\nconfig.storage.topic={group}-c\n\
              offset.storage.topic={group}-o\nstatus.storage.topic={group}-s\n\
-             scheduled.rebalance.max.delay.ms={delay}\n"
+             key.converter=k\nvalue.converter=v\nscheduled.rebalance.max.delay.ms={delay}\n"
         );
         std::fs::write(folder.path().join(name), text).unwrap();
     };
@@ -166,7 +219,7 @@ fn files_are_compared_within_their_group() {
     write("d", "three:9092", "g", "60000");
     assert_eq!(
         fired(folder.path(), &["a", "b"]),
-        ["warning delay_differs a:6"]
+        ["warning delay_differs a:8"]
     );
     let none: [String; 0] = [];
     assert_eq!(fired(folder.path(), &["a", "c"]), none);

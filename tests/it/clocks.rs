@@ -14,6 +14,11 @@ use crate::replays::{captures, name};
 /// Recording, check, and why it is true there.
 const FIRE: &[(&str, &str, &str)] = &[
     (
+        "connector_holds_up",
+        "connector_call_exceeds_rebalance",
+        "a connector waits 14 s for a source that does not answer, again and again, and the group waits for 8 s",
+    ),
+    (
         "delay_zero",
         "delay_without_loss",
         "the scenario sets the delay to 0",
@@ -153,6 +158,11 @@ const FIRE: &[(&str, &str, &str)] = &[
 /// Recordings in which what was found is mended, each with the check and the workers of whom it
 /// fires; none where it is the group.
 const MENDED: &[(&str, &str, &[&str])] = &[
+    (
+        "connector_holds_up",
+        "connector_call_exceeds_rebalance",
+        &["returning"],
+    ),
     ("delays_differ", "delay_drifts", &[]),
     // The leader, whose delay is known.
     ("restart_outlives_delay", "delay_below_restart", &["leader"]),
@@ -200,15 +210,19 @@ fn what_is_mended_in_a_recording_is_found_before_and_not_after() {
     }
 }
 
-/// The leader of a generation, or who was told up to then to give something up, by the logs.
+/// The leader of a generation, who was back in the group in it, or who was told up to then to
+/// give something up, by the logs.
 fn workers(truth: &Value, role: &str, generation: i64) -> Vec<String> {
     let rounds = truth["generations"].as_array().unwrap().iter();
     let rounds = rounds.filter(|round| round["generation"].as_i64() <= Some(generation));
     let mut found = Vec::new();
+    let mut before: Vec<&Value> = Vec::new();
     for round in rounds {
         let members = round["members"].as_array().unwrap().iter();
+        let is_this = round["generation"] == generation;
         let members = members.filter(|member| match role {
-            "leader" => round["generation"] == generation && member["member_id"] == round["leader"],
+            "leader" => is_this && member["member_id"] == round["leader"],
+            "returning" => is_this && !before.contains(&&member["worker_url"]),
             _ => member["revoked"]["tasks"]
                 .as_array()
                 .is_some_and(|tasks| !tasks.is_empty()),
@@ -216,6 +230,8 @@ fn workers(truth: &Value, role: &str, generation: i64) -> Vec<String> {
         let urls = members.filter_map(|member| member["worker_url"].as_str());
         let ids = urls.map(|url| url.trim_start_matches("http://").trim_end_matches('/'));
         found.extend(ids.map(str::to_owned));
+        let all = round["members"].as_array().unwrap().iter();
+        before = all.map(|member| &member["worker_url"]).collect();
     }
     found
 }

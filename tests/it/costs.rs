@@ -13,12 +13,19 @@ type Counts = BTreeMap<(String, String), i64>;
 
 /// What statuses do not show, with the reason: beginning of the recording's name, what, and of
 /// which reason or how; empty where it is all.
-const UNSEEN: [(&str, &str, &str, &str); 5] = [
+const UNSEEN: [(&str, &str, &str, &str); 6] = [
     (
         "eager_latecomer",
         "",
         "",
         "work that an eager round moved runs on where it was: an orphan that no status tells of",
+    ),
+    (
+        "connector_holds_up",
+        "interrupted",
+        "lost",
+        "what runs apart from the thread that is held up goes on while its worker is out of the group; \
+         statuses show no more of it than of one that is frozen",
     ),
     (
         "zombie_returns",

@@ -73,14 +73,20 @@ public class ConfigDefs {
         return names;
     }
 
-    /** "-" where there is none; what depends on the machine or is long is not printed. */
+    /**
+     * "!" where Kafka demands that somebody sets it, "-" where what holds then is nothing, long,
+     * or depends on the machine.
+     */
     private static String value(Object key, String type) throws Exception {
         Object value = field(key, "defaultValue");
         boolean hasNone = (Boolean) key.getClass().getMethod("hasDefault").invoke(key) == false;
         boolean isPlain = type.matches("INT|LONG|SHORT|DOUBLE|BOOLEAN|STRING");
         String text = String.valueOf(value);
         boolean isShort = text.matches("[\\w.-]{1,40}") && value != null;
-        return !hasNone && isPlain && isShort ? text : "-";
+        if (hasNone) {
+            return "!";
+        }
+        return isPlain && isShort ? text : "-";
     }
 
     /** The bounds of a number or the words of a text, as Kafka itself prints them. */

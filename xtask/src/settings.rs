@@ -18,7 +18,7 @@ const PROGRAM: &str = "tests/java/ConfigDefs.java";
 
 const HEAD: &str = "\
 # Settings of Kafka, written by `cargo xtask kafka settings` from the jars of each release.
-# Whose, name, type, default, what the validator takes, in which releases.
+# Whose, name, type, default (! where Kafka demands a value), what the validator takes, in which releases.
 ";
 
 /// Whose setting, its name, and the rest of its line.

@@ -8,6 +8,7 @@ mod clients;
 mod expiry;
 mod inputs;
 pub mod known;
+mod lacking;
 mod look;
 mod naming;
 pub mod near;
@@ -121,7 +122,7 @@ pub struct Finding {
     pub judgement: Judgement,
 }
 
-const TABLE: [&[Check]; 10] = [
+const TABLE: [&[Check]; 11] = [
     expiry::CHECKS,
     parking::CHECKS,
     stopping::CHECKS,
@@ -130,6 +131,7 @@ const TABLE: [&[Check]; 10] = [
     clients::CHECKS,
     places::CHECKS,
     topics::CHECKS,
+    lacking::CHECKS,
     values::CHECKS,
     naming::CHECKS,
 ];

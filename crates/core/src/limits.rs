@@ -216,6 +216,10 @@ pub const CHECK_RESTARTS_MIN: u64 = 3;
 /// How often a connector has to hold up its worker before that is told: once may be chance.
 pub const CHECK_HELD_UP_MIN: u64 = 2;
 
+/// Milliseconds after which Kafka asks a connector for its tasks again, at most
+/// (`DistributedHerder.RECONFIGURE_CONNECTOR_TASKS_BACKOFF_MAX_MS`).
+pub const CONNECT_RETRY_MS_MAX: i64 = 60_000;
+
 /// Milliseconds after which work that somebody is told to have, and of which nobody says what
 /// was expected, is a disagreement; or the worker's rebalance timeout, where that is longer.
 pub const DISAGREES_AFTER_MS: i64 = 60_000;

@@ -33,19 +33,24 @@ fn read_service(reading: &mut Reading<'_>, name: &str, service: &Value) {
     }
     let parents = ["services", name, "environment"];
     let mut settings = Settings::default();
+    let mut overruled = Vec::new();
     for (variable, value) in &variables {
         let Some(setting) = image.setting(variable) else {
+            overruled.extend(image.overruled(variable));
             continue;
         };
         let line = reading.lines.line_of(&parents, variable);
         if let Some(text) = scalar(value, Dialect::Shell) {
-            settings.put(setting, text, at(reading.file, line));
+            settings.put_variable(&setting, variable, text, at(reading.file, line));
         }
     }
     if settings.map.is_empty() {
         return;
     }
     let shown = name.escape_debug();
+    let told = overruled.into_iter();
+    let told = told.map(|told| format!("service {shown}: {told}"));
+    reading.deployed.notes.extend(told);
     let has_file = service.get("env_file").is_some();
     if has_file {
         reading.deployed.notes.push(format!(
@@ -63,6 +68,7 @@ fn read_service(reading: &mut Reading<'_>, name: &str, service: &Value) {
         name: format!("{} ({shown})", reading.file),
         settings: settings.map,
         is_complete: !has_file && !is_guess,
+        is_started_so: image.is_known() && !is_guess,
         replicas: replicas(reading, name, service),
         grace_ms: grace(reading, name, service),
         ..Worker::default()

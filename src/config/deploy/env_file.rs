@@ -47,7 +47,9 @@ pub(super) fn read(file: &str, bytes: &[u8]) -> Result<Deployed, Unread> {
         if let Some(setting) = image.setting(variable) {
             let value = unquoted(value);
             let text = Dialect::Shell.text(value);
-            settings.put(setting, text, at(file, Some(index + 1)));
+            settings.put_variable(&setting, variable, text, at(file, Some(index + 1)));
+        } else if let Some(told) = image.overruled(variable) {
+            notes.push(format!("line {}: {told}", index + 1));
         }
     }
     if settings.map.is_empty() {

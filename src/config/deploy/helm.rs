@@ -8,7 +8,7 @@ use serde_yaml::Value;
 use super::document::Reading;
 use super::settings::{Dialect, Settings, at, scalar, text};
 use super::variables::Image;
-use super::{Format, Unread};
+use super::{Format, Unread, is_own};
 use crate::config::mistake::Mistake;
 
 /// Maps of settings by Kafka's names: confluentinc/cp-helm-charts.
@@ -107,27 +107,19 @@ fn read_chart(reading: &mut Reading<'_>, chart: &Value, path: &[&str]) {
             .flatten()
         {
             let Some(key) = key.as_str() else { continue };
-            put(
-                reading,
-                &mut settings,
-                &[path, &[place]].concat(),
-                key,
-                key,
-                value,
-            );
+            let line = reading.lines.line_of(&[path, &[place]].concat(), key);
+            if let Some(text) = scalar(value, Dialect::Kubernetes) {
+                settings.put(key, text, at(reading.file, line));
+            }
         }
     }
     for place in BY_VARIABLE {
         for (variable, value) in variables(chart.get(place)) {
             if let Some(setting) = Image::Plain.setting(&variable) {
-                put(
-                    reading,
-                    &mut settings,
-                    &[path, &[place]].concat(),
-                    &variable,
-                    &setting,
-                    &value,
-                );
+                let line = reading.lines.line_of(&[path, &[place]].concat(), &variable);
+                if let Some(text) = scalar(&value, Dialect::Kubernetes) {
+                    settings.put_variable(&setting, &variable, text, at(reading.file, line));
+                }
             }
         }
     }
@@ -138,7 +130,8 @@ fn read_chart(reading: &mut Reading<'_>, chart: &Value, path: &[&str]) {
         return;
     }
     let is_whole = BY_NAME.iter().any(|place| chart.get(place).is_some());
-    if is_whole {
+    // Charts of brokers have the same place for theirs.
+    if is_whole && settings.map.keys().any(|name| is_own(name)) {
         for setting in BY_TEMPLATE {
             settings.put_unknown(setting, Source::Platform { name: "the chart" });
         }
@@ -163,20 +156,6 @@ fn read_chart(reading: &mut Reading<'_>, chart: &Value, path: &[&str]) {
         ..Worker::default()
     };
     reading.deployed.workers.push(worker);
-}
-
-fn put(
-    reading: &Reading<'_>,
-    settings: &mut Settings,
-    parents: &[&str],
-    leaf: &str,
-    setting: &str,
-    value: &Value,
-) {
-    let line = reading.lines.line_of(parents, leaf);
-    if let Some(text) = scalar(value, Dialect::Kubernetes) {
-        settings.put(setting, text, at(reading.file, line));
-    }
 }
 
 /// `NAME: value`, or `- name: NAME` with `value: …`.

@@ -8,7 +8,7 @@ use evenkeel_core::checks::releases::{Whose, tables};
 use evenkeel_core::checks::source::Source;
 
 use super::settings::Dialect;
-use super::{Deployed, Format, Unread};
+use super::{Deployed, Format, STANDALONE, Unread, is_standalone};
 use crate::config::worker::properties_file::{self, Entry};
 
 /// What is said of a file that does not name the config topic.
@@ -21,8 +21,8 @@ pub(super) fn read(file: &str, bytes: &[u8]) -> Result<Deployed, Unread> {
     let entries =
         properties_file::parse(&text).map_err(|malformed| Unread::found(malformed.to_string()))?;
     let has = |name: &str| entries.iter().any(|entry| entry.name == name);
-    if has("offset.storage.file.filename") && !has("group.id") {
-        return Err(Unread::found("a standalone worker, which has no group"));
+    if is_standalone(has) {
+        return Err(Unread::found(STANDALONE));
     }
     if has("clusters") && !has("group.id") {
         let found =
@@ -38,8 +38,7 @@ pub(super) fn read(file: &str, bytes: &[u8]) -> Result<Deployed, Unread> {
         notes.push(PERHAPS_A_PART.to_owned());
     }
     if bytes.starts_with(b"\xef\xbb\xbf") {
-        let told =
-            "a byte order mark begins it, which makes the first name another one to the worker";
+        let told = "a byte order mark begins it: to Java the first line is a setting that begins with that mark";
         notes.push(told.to_owned());
     }
     for entry in entries {
@@ -54,6 +53,7 @@ pub(super) fn read(file: &str, bytes: &[u8]) -> Result<Deployed, Unread> {
         name: file.to_owned(),
         settings,
         is_complete: true,
+        is_started_so: true,
         ..Worker::default()
     };
     Ok(Deployed {
@@ -82,10 +82,32 @@ fn given(file: &str, entry: &Entry) -> Given {
             file: file.to_owned(),
             line: Some(entry.line),
         },
+        variable: None,
     }
 }
 
 /// A backslash at the end of a line joins it with the next, and whatever secret stands there.
 fn is_swallowed(entry: &Entry) -> bool {
-    entry.is_continued && entry.value.expose().contains(['=', ':', ' ', '\t'])
+    let text = entry.value.expose();
+    let is_list = entry.name == "bootstrap.servers" && text.split(',').all(is_broker);
+    entry.is_continued && !is_list && text.contains(['=', ':', ' ', '\t'])
+}
+
+/// Whether it is `host:port` or `PROTOCOL://host:port` and nothing else; also nothing at all, as
+/// behind a last comma.
+fn is_broker(text: &str) -> bool {
+    let text = text.trim();
+    let text = text.split_once("://").map_or(text, |(_, address)| address);
+    let is_name = |letter: char| letter.is_ascii_alphanumeric() || ".-_".contains(letter);
+    let is_number = |letter: char| letter.is_ascii_hexdigit() || letter == ':';
+    let is_host = |host: &str| match host.strip_prefix('[') {
+        Some(rest) => rest
+            .strip_suffix(']')
+            .is_some_and(|it| it.chars().all(is_number)),
+        None => host.chars().all(is_name),
+    };
+    text.is_empty()
+        || text.rsplit_once(':').is_some_and(|(host, port)| {
+            is_host(host) && port.bytes().all(|byte| byte.is_ascii_digit())
+        })
 }

@@ -24,7 +24,10 @@ const STRIMZI: [(&str, &str); 5] = [
     ("statusStorageTopic", "status.storage.topic"),
 ];
 
-/// What Strimzi sets where nobody does, in its versions before `v1`.
+/// What Strimzi sets where nobody does.
+const STRIMZI_CONVERTERS: [&str; 2] = ["key.converter", "value.converter"];
+
+/// What it sets besides in its versions before `v1`.
 const STRIMZI_DEFAULTS: [(&str, &str); 4] = [
     ("group.id", "connect-cluster"),
     ("config.storage.topic", "connect-cluster-configs"),
@@ -78,6 +81,10 @@ fn read_connect(reading: &mut Reading<'_>, value: &Value) {
                 .push(format!("{}: not a text, not read", key.escape_debug())),
         }
     }
+    for setting in STRIMZI_CONVERTERS {
+        let converter = "org.apache.kafka.connect.json.JsonConverter";
+        settings.put_default(setting, converter, Source::Platform { name: "Strimzi" });
+    }
     let is_v1 = text(value, "apiVersion") == Some("kafka.strimzi.io/v1");
     if !is_v1 {
         for (setting, value) in STRIMZI_DEFAULTS {
@@ -94,6 +101,7 @@ fn read_connect(reading: &mut Reading<'_>, value: &Value) {
         release: release.map(|release| Known::new(release, at(reading.file, version_line))),
         settings: settings.map,
         is_complete: true,
+        is_started_so: true,
         replicas: replicas(reading, spec),
         deployment: Some(Known::new(
             name,
@@ -121,6 +129,8 @@ fn read_workload(reading: &mut Reading<'_>, value: &Value) {
                 continue;
             };
             let Some(setting) = image.setting(name) else {
+                let told = image.overruled(name);
+                reading.deployed.notes.extend(told);
                 continue;
             };
             let parents = ["spec", "template", "spec", "containers", "env"];
@@ -128,7 +138,7 @@ fn read_workload(reading: &mut Reading<'_>, value: &Value) {
             // Without a value it comes from a secret, a config map or the pod itself.
             let value = variable.get("value").unwrap_or(&Value::Null);
             if let Some(text) = scalar(value, Dialect::Kubernetes) {
-                settings.put(setting, text, at(reading.file, line));
+                settings.put_variable(&setting, name, text, at(reading.file, line));
             }
         }
         if settings.map.is_empty() {
@@ -146,6 +156,7 @@ fn read_workload(reading: &mut Reading<'_>, value: &Value) {
             name: format!("{} ({name})", reading.file),
             settings: settings.map,
             is_complete: !has_others,
+            is_started_so: image.is_known(),
             replicas: replicas(reading, spec),
             grace_ms: pod_grace(reading, pod, &["spec", "template", "spec"]),
             ..Worker::default()

@@ -51,7 +51,28 @@ impl Settings {
         text: Result<String, Unknown>,
         source: Source,
     ) {
-        self.map.insert(name.into(), Given { text, source });
+        let given = Given {
+            text,
+            source,
+            variable: None,
+        };
+        self.map.insert(name.into(), given);
+    }
+
+    /// What a variable sets.
+    pub(super) fn put_variable(
+        &mut self,
+        name: &str,
+        variable: &str,
+        text: Result<String, Unknown>,
+        source: Source,
+    ) {
+        let given = Given {
+            text,
+            source,
+            variable: Some(variable.to_owned()),
+        };
+        self.map.insert(name.to_owned(), given);
     }
 
     /// Only where nothing stands yet.
@@ -64,9 +85,11 @@ impl Settings {
     /// Set by something that is not read, unless it stands there already.
     pub(super) fn put_unknown(&mut self, name: &str, source: Source) {
         let text = Err(Unknown::Reference);
-        self.map
-            .entry(name.to_owned())
-            .or_insert(Given { text, source });
+        self.map.entry(name.to_owned()).or_insert(Given {
+            text,
+            source,
+            variable: None,
+        });
     }
 }
 

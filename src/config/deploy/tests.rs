@@ -180,6 +180,104 @@ spec:
     let deployed = self::deployed("connect.yaml", &before);
     let topic = &deployed.workers[0].settings["offset.storage.topic"];
     assert_eq!(topic.source.to_string(), "default of Strimzi");
+    for worker in deployed.workers {
+        let converter = &worker.settings["key.converter"];
+        assert_eq!(converter.source.to_string(), "default of Strimzi");
+        assert!(worker.is_started_so);
+    }
+}
+
+/// Lists of brokers are often written so; what is no list of them may be a secret.
+#[test]
+fn a_list_of_brokers_may_go_on_with_the_next_line() {
+    let of = |text: &str| {
+        let deployed = deployed("w.properties", &format!("group.id=g\n{text}"));
+        of(&deployed.workers[0], "bootstrap.servers").0
+    };
+    let list = of("bootstrap.servers=a:9092,\\\n   SSL://b-1.c:9093, \\\n   [::1]:9094\n");
+    assert_eq!(list, Ok("a:9092,SSL://b-1.c:9093, [::1]:9094".to_owned()));
+    for swallowed in [
+        "ssl.key.password=canary",
+        "ssl.key.password:canary",
+        "pin:1234",
+    ] {
+        let text = format!("bootstrap.servers=a:9092\\\n{swallowed}\n");
+        assert_eq!(of(&text), Err(Unknown::Swallowed), "{swallowed}");
+    }
+}
+
+/// What is known of images decides whether something may be missing.
+#[test]
+fn images_set_what_their_scripts_do() {
+    let of = |image: &str, variables: &str| {
+        let text =
+            format!("services:\n  c:\n    image: {image}\n    environment: {{{variables}}}\n");
+        deployed("compose.yaml", &text)
+    };
+    let plain = of("registry.example/connect", "CONNECT_GROUP_ID: g");
+    assert!(plain.workers[0].is_complete && !plain.workers[0].is_started_so);
+    let other = of("confluentinc/cp-kafka:7.6.0", "CONNECT_GROUP_ID: g");
+    assert!(!other.workers[0].is_started_so);
+    let demanding = of(
+        "confluentinc/cp-server-connect:7.6.0",
+        "CONNECT_GROUP_ID: g",
+    );
+    assert!(demanding.workers[0].is_started_so);
+    let debezium = of(
+        "debezium/connect:2.7",
+        "CONNECT_GROUP_ID: g, CONNECT_STATUS_STORAGE_TOPIC: s, CONNECT_SESSION_TIMEOUT_MS: 9000, OFFSET_STORAGE_TOPIC: o",
+    );
+    assert!(debezium.workers[0].is_started_so);
+    // Its script sets the group from the variable without the prefix, which is not there.
+    let worker = &debezium.workers[0];
+    assert_eq!(of_worker(worker, "group.id"), "1");
+    assert_eq!(of_worker(worker, "status.storage.topic"), "s");
+    assert_eq!(of_worker(worker, "session.timeout.ms"), "9000");
+    assert_eq!(of_worker(worker, "offset.storage.topic"), "o");
+    assert!(of_worker(worker, "key.converter").ends_with("JsonConverter"));
+    assert!(!worker.settings.contains_key("config.storage.topic"));
+    let told = "service c: CONNECT_GROUP_ID: Debezium's images set it from GROUP_ID, whatever stands there";
+    assert_eq!(debezium.notes, [told]);
+    let default = of("debezium/connect", "GROUP_ID: g");
+    let topic = of_worker(&default.workers[0], "status.storage.topic");
+    assert_eq!(topic, "connect-status");
+}
+
+/// Services that talk to a worker, and charts of brokers, have settings in the same places.
+#[test]
+fn what_has_nothing_of_a_worker_is_passed_over() {
+    let text = "\
+services:
+  keys:
+    image: confluentinc/cp-server
+    environment: {CONNECT_CLIENT_ID: a, CONNECT_SECRET_ID: b}
+  connect:
+    environment:
+      CONNECT_GROUP_ID: g
+";
+    let read = deployed("compose.yaml", text);
+    assert_eq!(setting(&read, "group.id"), known("g", 7));
+    assert_eq!(read.notes.len(), 1);
+    assert!(
+        read.notes[0].ends_with("compose.yaml (keys): nothing of a Connect worker, passed over")
+    );
+    let alone = text.replace(
+        "CONNECT_SECRET_ID: b",
+        "CONNECT_OFFSET_STORAGE_FILE_FILENAME: f",
+    );
+    let read = deployed("compose.yaml", &alone);
+    assert_eq!(read.workers.len(), 1);
+    assert!(read.notes[0].contains("(keys): a standalone worker"));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("values.yaml");
+    let broker = "configurationOverrides:\n  offsets.topic.replication.factor: 3\n";
+    std::fs::write(&path, broker).unwrap();
+    let told = super::read(&path).unwrap_err().to_string();
+    assert!(told.contains("no settings of a Connect worker"), "{told}");
+}
+
+fn of_worker(worker: &Worker, name: &str) -> String {
+    of(worker, name).0.unwrap()
 }
 
 #[test]

@@ -73,7 +73,7 @@ fn sarif_names_every_place() {
         .find(|result| result["ruleId"] == "advertised_shared");
     let related = shared.unwrap()["relatedLocations"].as_array().unwrap();
     assert_eq!(related.len(), 1);
-    assert_eq!(related[0]["physicalLocation"]["region"]["startLine"], 32);
+    assert_eq!(related[0]["physicalLocation"]["region"]["startLine"], 34);
     assert_eq!(related[0]["id"], 1);
 }
 

@@ -15,7 +15,7 @@ fn odd_files_are_refused_each_with_its_reason() {
         .flat_map(u16::to_le_bytes)
         .collect();
     let many = "---\na: 1\n".repeat(1_001);
-    let cases: [(&str, &[u8], &str); 18] = [
+    let cases: [(&str, &[u8], &str); 19] = [
         ("many.yaml", many.as_bytes(), "more than 1000 documents"),
         (
             "mm2.properties",
@@ -86,6 +86,11 @@ fn odd_files_are_refused_each_with_its_reason() {
             b"offset.storage.file.filename=/tmp/o\n",
             "a standalone worker",
         ),
+        (
+            "alone.properties",
+            b"group.id=g\noffset.storage.file.filename=/tmp/o\n",
+            "a standalone worker",
+        ),
     ];
     for (name, bytes, reason) in &cases {
         fs::write(path(name), bytes).unwrap();
@@ -144,7 +149,7 @@ fn files_made_to_cost_are_refused_or_read() {
     fs::write(path("nested.yaml"), nested).unwrap();
     let cases = [
         ("many.properties", Some(78)),
-        ("some.properties", Some(0)),
+        ("some.properties", Some(1)),
         ("junk.env", Some(0)),
         ("bomb.yaml", Some(78)),
         ("deep.yaml", Some(78)),
@@ -283,14 +288,29 @@ fn a_secret_in_place_of_a_name_does_not_come_out() {
 
 /// A mark that editors write and Java reads as letters.
 #[test]
-fn a_byte_order_mark_is_said() {
+fn a_byte_order_mark_is_an_error_where_it_takes_a_setting_away() {
     let folder = tempfile::tempdir().unwrap();
-    let text = b"\xef\xbb\xbfbootstrap.servers=b\ngroup.id=g\nconfig.storage.topic=c\n";
-    fs::write(folder.path().join("bom.properties"), text).unwrap();
-    let output = check(folder.path(), &["bom.properties"]);
-    let told = out(&output);
-    assert!(told.contains("a byte order mark begins it"), "{told}");
-    assert!(told.contains("Did you mean bootstrap.servers?"), "{told}");
+    let stock = fs::read_to_string(super::folder().join("stock.properties")).unwrap();
+    let marked = |before: &str| format!("\u{feff}{before}{stock}");
+    let write = |text: &str| fs::write(folder.path().join("bom.properties"), text).unwrap();
+    write(&marked(""));
+    let args = ["bom.properties", "--kafka-release", "3.9.2"];
+    let found = super::fired(folder.path(), &args);
+    assert_eq!(found, ["error byte_order_mark bom.properties:1"]);
+    let told = out(&check(folder.path(), &args));
+    let said = "bootstrap.servers is not set: a mark stands before it";
+    assert!(told.contains(said), "{told}");
+    // Newer releases do without no brokers.
+    let found = super::fired(folder.path(), &["bom.properties"]);
+    let missing = "error setting_missing bom.properties:null".to_owned();
+    assert!(found.contains(&missing), "{found:?}");
+    for before in ["# Kafka Connect\n", "\n"] {
+        write(&marked(before));
+        let none: [String; 0] = [];
+        assert_eq!(super::fired(folder.path(), &args), none, "{before:?}");
+        let told = out(&check(folder.path(), &args));
+        assert!(told.contains("a byte order mark begins it"), "{told}");
+    }
 }
 
 /// What is large and no mistake is read in good time: many workers, many groups on one set of

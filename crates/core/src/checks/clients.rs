@@ -79,7 +79,7 @@ fn sink_instance_id_shared(known: &Known) -> Vec<Judgement> {
             look.file()?;
             return passes();
         };
-        look.mention(SINK_INSTANCE, &given.source);
+        look.mention(&given.called(SINK_INSTANCE), &given.source);
         fires_if(true, || "one id for all sink tasks".to_owned())
     })
 }

@@ -37,6 +37,7 @@ pub(super) const BROKER_SESSION_MAX: &str = "group.max.session.timeout.ms";
 pub(super) const INITIAL_DELAY: &str = "group.initial.rebalance.delay.ms";
 
 pub(super) const FILE: &str = "all that is set for the worker";
+pub(super) const BESIDE: &str = "what an image or a script sets for the worker besides";
 pub(super) const RELEASE: &str = "the release of Kafka";
 pub(super) const OTHERS: &str = "the settings of other workers";
 pub(super) const NEIGHBOURS: &str = "the settings of other groups";

@@ -12,6 +12,17 @@ use crate::facts::observation::Override;
 /// A list of brokers, at most; topics have 249.
 const NAME_BYTES_MAX: usize = 4_096;
 
+/// What variables begin with that images of the widespread kind make settings of.
+pub const VARIABLE_PREFIX: &str = "CONNECT_";
+
+/// The variable that becomes a setting in those images: a dot is an underscore, a dash two, an
+/// underscore three.
+#[must_use]
+pub fn variable(name: &str) -> String {
+    let name = name.replace('_', "___").replace('-', "__");
+    format!("{VARIABLE_PREFIX}{}", name.replace('.', "_").to_uppercase())
+}
+
 /// Everything that is known of one group.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Known {
@@ -48,6 +59,9 @@ pub struct Worker {
     pub settings: BTreeMap<String, Given>,
     /// Whether that is all: then what is not there has Kafka's default.
     pub is_complete: bool,
+    /// Whether it is started with that and nothing else: no image or script adds what Kafka
+    /// demands.
+    pub is_started_so: bool,
     /// What it told when it joined, by name: that is what holds.
     pub told: BTreeMap<String, Value<i64>>,
     /// How many processes run with these settings, where somebody says so.
@@ -74,6 +88,8 @@ pub struct Given {
     pub text: Result<String, Unknown>,
     /// Where it stands.
     pub source: Source,
+    /// What it is called there, where that is not its name: a variable.
+    pub variable: Option<String>,
 }
 
 /// Why a value that is set is not known.
@@ -207,6 +223,25 @@ impl Given {
         Self {
             text: Ok(text.into()),
             source,
+            variable: None,
+        }
+    }
+
+    /// Its name as it is written where it stands.
+    #[must_use]
+    pub fn called(&self, name: &str) -> String {
+        let name = self.variable.as_deref().unwrap_or(name);
+        name.escape_debug().to_string()
+    }
+
+    /// Another name as it would be written there.
+    #[must_use]
+    pub fn spelled(&self, name: &str) -> String {
+        let variable = self.variable.as_deref().unwrap_or_default();
+        if variable.starts_with(VARIABLE_PREFIX) {
+            self::variable(name)
+        } else {
+            name.to_owned()
         }
     }
 }
@@ -232,6 +267,16 @@ impl fmt::Display for Unknown {
 // === impl Worker ===
 
 impl Worker {
+    /// A setting as whoever sets up this worker writes it: as a variable, where others are.
+    #[must_use]
+    pub fn spelled(&self, name: &str) -> String {
+        let mut given = self.settings.values();
+        let is_variable = |given: &&Given| given.variable.is_some();
+        given
+            .find(is_variable)
+            .map_or_else(|| name.to_owned(), |given| given.spelled(name))
+    }
+
     /// The number that holds for one of its own settings.
     #[must_use]
     pub fn number(&self, name: &str) -> Option<Value<i64>> {

@@ -261,10 +261,7 @@ impl Look<'_> {
 
     /// Remembers that something is set, and not to what: it may be anything.
     pub(super) fn mention(&mut self, name: &str, source: &Source) {
-        self.show(
-            &name.escape_debug().to_string(),
-            &Value::new("[hidden]", source.clone()),
-        );
+        self.show(name, &Value::new("[hidden]", source.clone()));
     }
 }
 

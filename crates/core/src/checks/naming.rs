@@ -4,7 +4,8 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use super::inputs::{FILE, INSTANCE, RELEASE, SINK_INSTANCE};
-use super::known::Worker;
+use super::known::{Given, Worker};
+use super::lacking::unmarked;
 use super::look::{Look, Verdict, each_worker, fires_if, look_at, passes};
 use super::near::{meant, nearest};
 use super::releases::{Release, Whose, tables};
@@ -120,12 +121,27 @@ enum Naming {
     Unknown,
 }
 
+/// A setting that somebody wrote.
+struct Written<'a> {
+    name: &'a str,
+    given: &'a Given,
+}
+
+impl Written<'_> {
+    fn called(&self) -> String {
+        self.given.called(self.name)
+    }
+}
+
 /// Which setting of a worker each name is near: many workers may have the same one.
 type Near<'a> = RefCell<BTreeMap<&'a str, Option<&'static str>>>;
 
 fn naming<'a>(name: &'a str, worker: &Worker, release: Release, near: &Near<'a>) -> Naming {
     let tables = tables();
-    if tables.has(Whose::Worker, name, release) || [INSTANCE, SINK_INSTANCE].contains(&name) {
+    if tables.has(Whose::Worker, name, release)
+        || [INSTANCE, SINK_INSTANCE].contains(&name)
+        || unmarked(name).is_some()
+    {
         return Naming::Fine;
     }
     for (prefix, whose) in CLIENTS {
@@ -148,7 +164,8 @@ fn naming<'a>(name: &'a str, worker: &Worker, release: Release, near: &Near<'a>)
     if let Some((first, last)) = tables.lifetime(Whose::Worker, name) {
         return Naming::OtherRelease(first, last);
     }
-    if let Some(places) = elsewhere(name, release) {
+    let given = worker.settings.get(name);
+    if let Some(places) = elsewhere(name, given, release) {
         let is_meant = CLIENTS
             .iter()
             .any(|(prefix, _)| worker.settings.contains_key(&format!("{prefix}{name}")));
@@ -206,7 +223,8 @@ fn of_topic(prefix: &str, rest: &str, release: Release) -> Naming {
 }
 
 /// Where a name works that does not at the top of a worker's file.
-fn elsewhere(name: &str, release: Release) -> Option<String> {
+fn elsewhere(name: &str, given: Option<&Given>, release: Release) -> Option<String> {
+    let spelled = |name: String| given.map_or(name.clone(), |given| given.spelled(&name));
     let has = |whose| tables().has(whose, name, release);
     let is_connector = has(Whose::Connector)
         || ["transforms.", "predicates.", "topic.creation."]
@@ -220,13 +238,15 @@ fn elsewhere(name: &str, release: Release) -> Option<String> {
             Whose::Producer
         };
         if has(whose) {
+            let there = spelled(format!("{prefix}{name}"));
             places.push(format!(
-                "as {prefix}{name} for all {tasks} tasks, or as {prefix}override.{name} in a connector"
+                "as {there} for all {tasks} tasks, or as {prefix}override.{name} in a connector"
             ));
         }
     }
     if places.is_empty() && has(Whose::Admin) {
-        places.push(format!("as admin.{name} for admin clients of connectors"));
+        let there = spelled(format!("admin.{name}"));
+        places.push(format!("as {there} for admin clients of connectors"));
     }
     if is_connector {
         places.push("in the configuration of a connector".to_owned());
@@ -239,12 +259,13 @@ fn elsewhere(name: &str, release: Release) -> Option<String> {
     (!places.is_empty()).then(|| places.join("; "))
 }
 
-/// A name as it may be shown: what is like no name, as where a line was broken, may be a secret.
-fn shown(name: &str) -> String {
+/// A name as it may be shown, as whoever wrote it spells it: what is like no name, as where a
+/// line was broken, may be a secret.
+fn shown(name: &str, given: &Given) -> String {
     let is_letter = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
     let is_near = nearest(name, tables().names(Whose::Worker)).is_some();
     if is_near || name.contains('.') && name.chars().all(is_letter) {
-        return name.escape_debug().to_string();
+        return given.called(name);
     }
     "what stands there".to_owned()
 }
@@ -252,7 +273,7 @@ fn shown(name: &str) -> String {
 /// One judgement for each setting that fires, or one for the worker.
 fn each_name(
     known: &Known,
-    fires: impl Fn(&Naming, &str, Release) -> Option<(String, String)>,
+    fires: impl Fn(&Naming, &Written<'_>, Release) -> Option<(String, String)>,
 ) -> Vec<Judgement> {
     let mut judgements = Vec::new();
     let near = Near::default();
@@ -264,15 +285,16 @@ fn each_name(
             Some(release) => [release; 2],
             None => [tables().oldest(), tables().newest()],
         };
-        let told = |name| {
-            let [first, last] =
-                releases.map(|release| fires(&naming(name, worker, release, &near), name, release));
-            first.filter(|first| last.as_ref() == Some(first))
-        };
         for (name, given) in &worker.settings {
-            if let Some((said, advice)) = told(name) {
+            let written = Written { name, given };
+            let [first, last] = releases.map(|release| {
+                let naming = naming(name, worker, release, &near);
+                fires(&naming, &written, release)
+            });
+            let told = first.filter(|first| last.as_ref() == Some(first));
+            if let Some((said, advice)) = told {
                 of_worker.push(look_at(known, worker, |look| {
-                    look.mention(&shown(name), &given.source);
+                    look.mention(&shown(name, given), &given.source);
                     fires_if(true, || said.clone())?.advise(|| advice.clone())
                 }));
             }
@@ -294,19 +316,19 @@ pub(super) fn no_name(look: &mut Look<'_>) -> Option<Verdict> {
 }
 
 fn setting_misspelt(known: &Known) -> Vec<Judgement> {
-    each_name(known, |naming, name, _| match naming {
+    each_name(known, |naming, written, _| match naming {
         Naming::Misspelt(near) => Some((
-            format!("{} is no setting", name.escape_debug()),
-            format!("Did you mean {near}?"),
+            format!("{} is no setting", written.called()),
+            format!("Did you mean {}?", written.given.spelled(near)),
         )),
         _ => None,
     })
 }
 
 fn wrong_scope(known: &Known) -> Vec<Judgement> {
-    each_name(known, |naming, name, _| match naming {
+    each_name(known, |naming, written, _| match naming {
         Naming::WrongScope(places) => Some((
-            format!("{} does nothing for tasks here", name.escape_debug()),
+            format!("{} does nothing for tasks here", written.called()),
             format!("It works {places}."),
         )),
         _ => None,
@@ -314,9 +336,9 @@ fn wrong_scope(known: &Known) -> Vec<Judgement> {
 }
 
 fn setting_not_in_release(known: &Known) -> Vec<Judgement> {
-    each_name(known, |naming, name, release| match naming {
+    each_name(known, |naming, written, release| match naming {
         Naming::OtherRelease(first, last) => {
-            let name = name.escape_debug();
+            let name = written.called();
             let said = format!("{name} is not a setting of Kafka {release}");
             let advice = if release > *last {
                 format!("It is gone; the last release known here that has it is {last}.")
@@ -330,9 +352,9 @@ fn setting_not_in_release(known: &Known) -> Vec<Judgement> {
 }
 
 fn setting_overruled(known: &Known) -> Vec<Judgement> {
-    each_name(known, |naming, name, _| match naming {
+    each_name(known, |naming, written, _| match naming {
         Naming::Overruled => Some((
-            format!("{} is ignored", name.escape_debug()),
+            format!("{} is ignored", written.called()),
             "Take it out.".to_owned(),
         )),
         _ => None,
@@ -340,11 +362,14 @@ fn setting_overruled(known: &Known) -> Vec<Judgement> {
 }
 
 fn setting_unknown(known: &Known) -> Vec<Judgement> {
-    each_name(known, |naming, name, _| match naming {
-        Naming::Unknown => Some((
-            format!("{} is none of Kafka's settings", shown(name)),
-            "Take it out, unless a plug-in of this worker needs it.".to_owned(),
-        )),
+    each_name(known, |naming, written, _| match naming {
+        Naming::Unknown => {
+            let name = shown(written.name, written.given);
+            Some((
+                format!("{name} is none of Kafka's settings"),
+                "Take it out, unless a plug-in of this worker needs it.".to_owned(),
+            ))
+        }
         _ => None,
     })
 }
@@ -355,7 +380,7 @@ fn instance_id_ignored(known: &Known) -> Vec<Judgement> {
             look.file()?;
             return passes();
         };
-        look.mention(INSTANCE, &given.source);
+        look.mention(&given.called(INSTANCE), &given.source);
         fires_if(true, || "no effect for workers".to_owned())
     })
 }

@@ -2,29 +2,16 @@
 //! jars (`cargo xtask kafka settings`), never written by hand.
 
 use std::collections::BTreeMap;
-use std::fmt;
-use std::str::FromStr;
 use std::sync::LazyLock;
 
-use serde::{Serialize, Serializer};
+mod release;
+
+pub use release::{NoRelease, Release};
 
 const TABLE: &str = include_str!("releases/settings.tsv");
 
-/// A release of Apache Kafka.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Release {
-    /// The first number.
-    pub major: u16,
-    /// The second.
-    pub minor: u16,
-    /// The third.
-    pub patch: u16,
-}
-
-/// A text that is no release.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("no release of Kafka: a release is written as 3.9.1")]
-pub struct NoRelease;
+/// In place of a default: there is none, and Kafka refuses to go without a value.
+const DEMANDED: &str = "!";
 
 /// Whose setting it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -71,6 +58,8 @@ pub struct Setting {
     pub kind: Kind,
     /// What holds where nobody sets it, where that is short and the same everywhere.
     pub default: Option<&'static str>,
+    /// Whether Kafka demands that somebody sets it.
+    pub is_demanded: bool,
     /// `[0,...]`, `[a,b]`, or nothing.
     validator: Option<&'static str>,
     /// The first and last release of each run, as places in [`Tables::releases`].
@@ -91,53 +80,6 @@ pub struct Tables {
 pub fn tables() -> &'static Tables {
     static TABLES: LazyLock<Tables> = LazyLock::new(|| Tables::read(TABLE));
     &TABLES
-}
-
-// === impl Release ===
-
-impl Release {
-    /// `major.minor.patch`.
-    #[must_use]
-    pub const fn new(major: u16, minor: u16, patch: u16) -> Self {
-        Self {
-            major,
-            minor,
-            patch,
-        }
-    }
-}
-
-impl FromStr for Release {
-    type Err = NoRelease;
-
-    fn from_str(text: &str) -> Result<Self, NoRelease> {
-        let mut parts = text.split('.');
-        let mut next = |is_needed: bool| match parts.next() {
-            None if !is_needed => Ok(0),
-            None => Err(NoRelease),
-            Some(part) if part.bytes().all(|byte| byte.is_ascii_digit()) => {
-                part.parse().map_err(|_| NoRelease)
-            }
-            Some(_) => Err(NoRelease),
-        };
-        let release = Self::new(next(true)?, next(true)?, next(false)?);
-        match parts.next() {
-            None => Ok(release),
-            Some(_) => Err(NoRelease),
-        }
-    }
-}
-
-impl fmt::Display for Release {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{}.{}", self.major, self.minor, self.patch)
-    }
-}
-
-impl Serialize for Release {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
 }
 
 // === impl Whose ===
@@ -212,7 +154,13 @@ impl Setting {
     }
 
     fn is_as(&self, other: &Self) -> bool {
-        (self.kind, self.default, self.validator) == (other.kind, other.default, other.validator)
+        (self.kind, self.default, self.is_demanded, self.validator)
+            == (
+                other.kind,
+                other.default,
+                other.is_demanded,
+                other.validator,
+            )
     }
 
     /// The bounds in a validator that Kafka prints as `[0,...]` or `[0,...,900]`.
@@ -270,7 +218,8 @@ impl Tables {
                 };
                 let setting = Setting {
                     kind: kind.map_or(Kind::Other, Kind::named),
-                    default,
+                    default: default.filter(|default| *default != DEMANDED),
+                    is_demanded: default == Some(DEMANDED),
                     validator,
                     first,
                     last,
@@ -370,6 +319,15 @@ impl Tables {
         let first = all.iter().map(|setting| setting.first).min()?;
         let last = all.iter().map(|setting| setting.last).max()?;
         Some((*self.releases.get(first)?, *self.releases.get(last)?))
+    }
+
+    /// What somebody has to set in that release, as far as it is known.
+    pub fn demanded(&self, whose: Whose, release: Release) -> impl Iterator<Item = &'static str> {
+        let names = self.names(whose);
+        names.filter(move |name| {
+            let setting = self.setting(whose, name, release);
+            setting.is_some_and(|setting| setting.is_demanded)
+        })
     }
 
     /// All names of settings of `whose`, of every release.

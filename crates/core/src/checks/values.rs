@@ -30,7 +30,8 @@ fn value_refused(known: &Known) -> Vec<Judgement> {
             };
             let refused = match &given.text {
                 Ok(text) => setting.refuses(text),
-                Err(Unknown::Swallowed) if setting.kind != Kind::Text => {
+                // Lists, passwords and logins go on with the next line as people mean it.
+                Err(Unknown::Swallowed) if !matches!(setting.kind, Kind::Text | Kind::Other) => {
                     Some("a value of one line: a backslash joins it with the next".to_owned())
                 }
                 Err(_) => {
@@ -43,8 +44,9 @@ fn value_refused(known: &Known) -> Vec<Judgement> {
             if let Some(expected) = refused {
                 judgements.push(look_at(known, worker, |look| {
                     // What is refused may be anything, a password in the wrong line as well.
-                    look.mention(name, &given.source);
-                    let verdict = fires_if(true, || format!("{name} is not {expected}"))?;
+                    let called = given.called(name);
+                    look.mention(&called, &given.source);
+                    let verdict = fires_if(true, || format!("{called} is not {expected}"))?;
                     let text = given.text.as_deref().unwrap_or_default();
                     let is_number = !matches!(setting.kind, Kind::Text | Kind::Boolean);
                     match slip(name, text).filter(|_| is_number) {

@@ -131,7 +131,11 @@ fn own_known(state: &State, group: &Known, name: &str) -> Option<Known> {
             text => Ok(text.to_owned()),
         };
         let source = place(&setting.source);
-        let given = Given { text, source };
+        let given = Given {
+            text,
+            source,
+            variable: None,
+        };
         worker.settings.insert(setting.name.clone(), given);
     }
     let mut own = Known {

@@ -91,6 +91,61 @@ fn a_worker_that_was_held_up_until_it_is_restarted_or_starts_it_at_last() {
     assert!(says(&still, check).contains("held up"));
 }
 
+/// b is told to start foo in second 2, and is back in second 20 for as long as it can bear.
+fn again(out_s: f64, back: &str) -> String {
+    format!(
+        "0.0 config connector foo
+         0.0 config tasks foo 1
+         0.1 ends
+         1.0 group 1 sessioned a off=3 timeout=10000 join=0.9 | a: session=6000 claim=none | b: host=192.0.2.2 session=6000 claim=none
+         2.0 group 2 sessioned a off=3 timeout=10000 join=1.9 | a: session=6000 claim=- | b: host=192.0.2.2 session=6000 claim=- add=foo,foo-0
+         13.0 group 3 sessioned a off=3 delay=60000 timeout=10000 join=12.9 | a: session=6000 claim=-
+         20.0 group 4 sessioned a off=3 timeout=10000 join=19.9 | a: session=6000 claim=- | b#2: host=192.0.2.2 session=6000 claim=foo,foo-0
+         {out_s} group 5 sessioned a off=3 delay=60000 timeout=10000 join={} | a: session=6000 claim=-
+         40.0 group 6 sessioned a off=3 timeout=10000 join=39.9 | a: session=6000 claim=- | {back}
+         41.0 ends",
+        out_s - 0.1
+    )
+}
+
+#[test]
+fn a_worker_that_is_held_up_again_as_soon_as_it_is_back() {
+    let check = "connector_call_exceeds_rebalance";
+    let told = |s: i32| {
+        format!(
+            "b:8083: a connector held up its worker, which was out of the group for {s} s; the group waits for 10 s; \
+             {s}000 (longest of 2 measured), 10000 (record of b:8083, generation 6)"
+        )
+    };
+    for (out_s, held_s) in [(30.0, 11), (36.0, 16)] {
+        assert_eq!(says(&again(out_s, BACK), check), told(held_s), "{out_s}");
+    }
+    for out_s in [29.9, 36.1] {
+        assert_eq!(says(&again(out_s, BACK), check), CALLS, "{out_s}");
+    }
+    // It has no connector that could be asked.
+    let without =
+        again(31.0, &BACK.replace("foo,foo-0", "foo-0")).replace("claim=foo,foo-0", "claim=foo-0");
+    assert_eq!(says(&without, check), CALLS);
+    // It was there before, and may have been frozen since.
+    let later = again(31.0, BACK).replace(
+        "31 group 5",
+        "21.0 group 5 sessioned a off=3 timeout=10000 join=20.9 | a: session=6000 claim=- | b#2: host=192.0.2.2 session=6000 claim=foo,foo-0
+         31.0 group 6",
+    );
+    let later = later.replace("40.0 group 6", "40.0 group 7");
+    assert_eq!(says(&later, check), CALLS);
+}
+
+#[test]
+fn a_worker_that_stays_once_its_calls_are_answered() {
+    let check = "connector_call_exceeds_rebalance";
+    // A minute, and the two timeouts.
+    let until = |s: f64| format!("{}\n{s} ends", again(31.0, BACK));
+    assert!(says(&until(115.0), check).contains("held up"));
+    assert_eq!(says(&until(117.0), check), CALLS);
+}
+
 /// foo gets other tasks in second 20: a stops its old one before it joins.
 fn reconfigured(out_s: f64, back: &str) -> String {
     format!(

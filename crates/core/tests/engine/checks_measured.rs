@@ -3,13 +3,15 @@
 
 use evenkeel_core::answers::ChecksAnswer;
 
-use crate::dsl::{Step, inputs, run, told};
+use crate::dsl::{BASE_MS, Step, inputs, run, told};
 use evenkeel_core::engine::Engine;
+use evenkeel_core::facts::input::{Input, InputKind, Topic};
+use evenkeel_core::facts::time::ArrivalTime;
 
 /// What the checks say at the end of a scenario.
-fn checks(scenario: &str) -> ChecksAnswer {
+fn checks(steps: Vec<Step>) -> ChecksAnswer {
     let mut engine = Engine::new();
-    for step in inputs(scenario) {
+    for step in steps {
         if let Step::Input(input) = step {
             engine.apply(&input);
         }
@@ -20,7 +22,33 @@ fn checks(scenario: &str) -> ChecksAnswer {
 
 /// What one check says: its words if it fires, what it misses if it is undecided.
 pub(crate) fn says(scenario: &str, check: &str) -> String {
-    let checks = checks(scenario);
+    said(&checks(inputs(scenario)), check)
+}
+
+/// The same of an agent that starts so late, and reads what was before as history.
+fn says_from(start_s: f64, scenario: &str, check: &str) -> String {
+    let start = ArrivalTime(BASE_MS + (start_s * 1_000.0) as i64);
+    let mut steps = inputs(scenario);
+    let records = steps.iter().filter_map(|step| match step {
+        Step::Input(Input {
+            at,
+            kind: InputKind::Record(record),
+        }) => (*at < start).then_some((record.topic, record.offset)),
+        _ => None,
+    });
+    let read: Vec<(Topic, i64)> = records.collect();
+    for step in &mut steps {
+        let Step::Input(input) = step else { continue };
+        input.at = input.at.max(start);
+        if let InputKind::Start(from) = &mut input.kind {
+            let ours = read.iter().filter(|(topic, _)| *topic == from.topic);
+            from.end = ours.map(|(_, offset)| offset + 1).max().unwrap_or(0);
+        }
+    }
+    said(&checks(steps), check)
+}
+
+fn said(checks: &ChecksAnswer, check: &str) -> String {
     let mut fired = checks.fired.iter().filter(|fired| fired.check == check);
     if let Some(fired) = fired.next() {
         let values = fired.values.iter();
@@ -87,6 +115,47 @@ fn the_age_of_a_key_is_not_known() {
     let untold = key(3_672.5).replace("inter.worker.key.ttl.ms", "heartbeat.interval.ms");
     let says = says(&untold, "key_not_renewed");
     assert_eq!(says, "misses inter.worker.key.ttl.ms");
+}
+
+/// A key that was there before anybody watched: its time is told by the clock of whoever led.
+fn cold(started: &str, stopped: &str, until: f64) -> String {
+    format!(
+        "0.0 own a inter.worker.key.ttl.ms=3600000
+         0.2 config connector foo
+         0.3 config tasks foo 1
+         1.0 group 1 sessioned a off=4 join=0.9 | a: claim=none
+         400.0 group 2 sessioned a off=4 join=399.9 | a: claim=- add=foo,foo-0
+         401.0 config key
+         402.5 status foo-0 RUNNING a 2 {started}
+         410.0 group 3 sessioned a off=4 join=409.9 | a: claim=foo,foo-0 rev=foo-0
+         411.0 status foo-0 UNASSIGNED a 2 {stopped}
+         412.0 group 4 sessioned a off=4 join=411.9 | a: claim=foo add=foo-0
+         413.0 ends
+         {until} ends"
+    )
+}
+
+#[test]
+fn the_key_of_a_leader_whose_clock_is_behind_is_no_older_than_is_certain() {
+    let check = "key_not_renewed";
+    let says_late = |scenario: &str| says_from(412.5, scenario, check);
+    let told = "a:8083: the key is 3669 s old and holds for 1 h; 3600000 (worker.properties:1), \
+                3669000 (topic configs)";
+    assert_eq!(says_late(&cold("", "", 4_071.0)), told);
+    // Five minutes behind, and no more, as a stop before it joined shows.
+    let behind = |until| cold("stamped=102.5", "stamped=111.8", until);
+    assert_eq!(says_late(&behind(4_361.0)), "passes");
+    assert!(says_late(&behind(4_371.0)).contains("the key is 3668 s old"));
+    // Nobody knows how far.
+    let unbound = behind(4_371.0);
+    let unbound: Vec<&str> = unbound
+        .lines()
+        .filter(|line| !line.contains("UNASSIGNED"))
+        .collect();
+    let missing = "misses the age of the session key, in ms";
+    assert_eq!(says_late(&unbound.join("\n")), missing);
+    // Who watched knows when the key arrived.
+    assert_eq!(says(&behind(4_071.0), check), told);
 }
 
 /// The key is in the value of the record: nothing of it is in any answer, nor in the state.
@@ -315,12 +384,12 @@ fn rights_that_are_missing_are_told_until_they_are_given() {
          2.0 ends";
     let denied = format!("{group}\n2.1 cluster 3 | config configs 1 3 denied | status denied");
     assert_eq!(
-        checks(&denied).rights_missing,
+        checks(inputs(&denied)).rights_missing,
         [
             "DESCRIBE_CONFIGS on topic configs",
             "DESCRIBE on topic denied"
         ]
     );
     let given = format!("{denied}\n3.0 cluster 3 | config configs 1 3 cleanup.policy=compact");
-    assert_eq!(checks(&given).rights_missing, Vec::<String>::new());
+    assert_eq!(checks(inputs(&given)).rights_missing, Vec::<String>::new());
 }

@@ -14,6 +14,7 @@ use crate::properties::Properties;
 use crate::truth::{Comparison, TruthGeneration, TruthLog};
 use crate::wait::wait_until;
 
+mod calls;
 mod delays;
 mod scopes;
 mod stopping;
@@ -50,6 +51,12 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         "a dozen slow stops on eight threads take longer than a worker may be away from its group",
         stopping::overrun,
         stopping::spec_of_rebalance,
+    ),
+    Scenario::recorded(
+        "connector_holds_up",
+        "a connector waits for what does not answer for longer than its worker may be away, again and again",
+        calls::held_up,
+        calls::spec,
     ),
     Scenario {
         name: "wrong_scope",

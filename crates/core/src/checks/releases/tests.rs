@@ -83,3 +83,20 @@ fn a_release_is_two_or_three_numbers() {
         assert_eq!(text.parse::<Release>(), Err(NoRelease), "{text}");
     }
 }
+
+#[test]
+fn what_has_no_default_is_demanded() {
+    let demanded = |release: &str| {
+        let release = release.parse().unwrap();
+        let names = tables().demanded(Whose::Worker, release);
+        names.collect::<Vec<&str>>().join(" ")
+    };
+    let names = "config.storage.topic group.id key.converter offset.storage.topic \
+                 status.storage.topic value.converter";
+    for release in ["2.5.1", "3.9.2", "4.1.1"] {
+        assert_eq!(demanded(release), names, "{release}");
+    }
+    assert_eq!(demanded("4.4.0"), format!("bootstrap.servers {names}"));
+    let setting = tables().setting(Whose::Worker, "group.id", tables().newest());
+    assert_eq!(setting.unwrap().default, None);
+}

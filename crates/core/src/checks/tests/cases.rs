@@ -239,6 +239,14 @@ pub(super) const CASES: &[Case] = cases! {
         "worker a\nlive stray_running_ms 360000",
         "worker a";
 
+    setting_missing:
+        "worker a group.id=g\nalone a",
+        "worker a bootstrap.servers=b config.storage.topic=c group.id=g key.converter=k offset.storage.topic=o status.storage.topic=s value.converter=?\nalone a",
+        "worker a group.id=g";
+    byte_order_mark:
+        "worker a \u{ef}\u{bb}\u{bf}group.id=g",
+        "worker a \u{ef}\u{bb}\u{bf}#=x group.id=g",
+        "member a";
     value_refused:
         "worker a scheduled.rebalance.max.delay.ms=-1",
         "worker a scheduled.rebalance.max.delay.ms=0 consumer.max.poll.records=1 group.id=?",

@@ -4,6 +4,7 @@
 //!   no file; `told NAME KEY=NUMBER…`: what a worker with a file told besides
 //! - `advertised NAME ADDRESS`, `deployment NAME RESOURCE`, `grace NAME MS`, `held NAME MS`, `replicas NAME COUNT`, `release RELEASE`
 //!   (of all; `none`)
+//! - `alone NAME`: nothing else sets it up; `variable NAME SETTING VARIABLE`: as it is written
 //! - `group NAME`, `count N`, `hosts N`, `neighbour NAME SETTING=TOPIC…`
 //! - `live FIELD NUMBER`, `delays NUMBER…`: records, measurements, brokers
 //! - `topic SETTING NAME FIELD=NUMBER…`, `topics`; `sink NAME FIELD=NUMBER…`;
@@ -69,6 +70,11 @@ fn read(known: &mut Known, kind: &str, rest: &[&str], line: usize) {
         "told" => worker(known, rest[0]).told = numbers(&rest[1..]).into_iter().collect(),
         "advertised" => {
             worker(known, rest[0]).advertised = Some(Value::new(rest[1].to_owned(), at));
+        }
+        "alone" => worker(known, rest[0]).is_started_so = true,
+        "variable" => {
+            let given = worker(known, rest[0]).settings.get_mut(rest[1]).unwrap();
+            given.variable = Some(rest[2].to_owned());
         }
         "deployment" => {
             worker(known, rest[0]).deployment = Some(Value::new(rest[1].to_owned(), at));
@@ -163,6 +169,7 @@ fn given(value: &str, at: &Source) -> Given {
     Given {
         text,
         source: at.clone(),
+        variable: None,
     }
 }
 

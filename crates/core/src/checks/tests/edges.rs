@@ -277,6 +277,10 @@ fn only_the_topic_with_one_replica_is_told() {
 fn a_swallowed_line_spoils_numbers() {
     assert_eq!(fired("worker a session.timeout.ms=+"), ["value_refused"]);
     assert!(fired("worker a client.id=+").is_empty());
+    // As Kafka's own documentation writes a login.
+    for name in ["sasl.jaas.config", "plugin.path", "bootstrap.servers"] {
+        assert!(fired(&format!("worker a {name}=+")).is_empty(), "{name}");
+    }
 }
 
 /// A stop that was given up shows that tasks need longer, also where nobody knows what they
@@ -313,4 +317,71 @@ fn a_worker_that_was_out_while_it_stopped_is_told_until_the_group_waits_longer()
         let mut ours = findings.filter(|finding| finding.check.id == "stop_exceeds_rebalance");
         assert_eq!(ours.next().unwrap().judgement.outcome, outcome, "{now}");
     }
+}
+
+/// What a release demands is in the table of its jars.
+#[test]
+fn what_is_missing_is_what_the_release_demands() {
+    let missing = |text: &str| {
+        let findings = judge(&known(text)).into_iter();
+        let ours = findings.filter(|it| it.check.id == "setting_missing");
+        let fired = ours.filter(|it| it.judgement.outcome == Outcome::Fired);
+        let said: Vec<String> = fired.map(|it| it.judgement.said).collect();
+        said.join(", ")
+    };
+    let settings = "config.storage.topic=c key.converter=k offset.storage.topic=o \
+                    status.storage.topic=s value.converter=v";
+    let of = |release: &str, more: &str| {
+        missing(&format!(
+            "release {release}\nworker a {settings} {more}\nalone a"
+        ))
+    };
+    assert_eq!(of("4.1.1", ""), "group.id is not set");
+    let both = "bootstrap.servers is not set, group.id is not set";
+    assert_eq!(of("4.3.1", ""), both);
+    // Some release between these began to demand it.
+    assert_eq!(of("4.2.0", ""), "group.id is not set");
+    assert_eq!(of("4.1.1", "group.id="), "group.id is empty");
+    // Who is in the group has it from somewhere.
+    let told = format!("worker a {settings}\nalone a\ntold a session.timeout.ms=10000");
+    assert_eq!(missing(&told), "");
+}
+
+/// By the name that somebody wrote.
+#[test]
+fn a_setting_of_a_variable_is_called_by_the_variable() {
+    let text = "release 4.1.1\nworker a gruop.id=g session.timeout.ms=x max.poll.records=1\n\
+                variable a gruop.id CONNECT_GRUOP_ID\n\
+                variable a session.timeout.ms CONNECT_SESSION_TIMEOUT_MS\n\
+                variable a max.poll.records CONNECT_MAX_POLL_RECORDS\nalone a";
+    let findings = judge(&known(text)).into_iter();
+    let fired = findings.filter(|it| it.judgement.outcome == Outcome::Fired);
+    let told: Vec<String> = fired
+        .map(|it| {
+            let judgement = it.judgement;
+            let values = judgement.values.iter();
+            let names: Vec<&str> = values.map(|shown| shown.name.as_str()).collect();
+            let advice = judgement.advice.unwrap_or_default();
+            format!("{}; {}; {advice}", judgement.said, names.join(", "))
+        })
+        .collect();
+    let has = |line: &str| assert!(told.iter().any(|it| it == line), "{line}: {told:#?}");
+    has("CONNECT_GRUOP_ID is no setting; CONNECT_GRUOP_ID; Did you mean CONNECT_GROUP_ID?");
+    has("CONNECT_GROUP_ID is not set; CONNECT_GROUP_ID; ");
+    has("CONNECT_SESSION_TIMEOUT_MS is not an integer of 32 bits; CONNECT_SESSION_TIMEOUT_MS; ");
+    has(
+        "CONNECT_MAX_POLL_RECORDS does nothing for tasks here; CONNECT_MAX_POLL_RECORDS; \
+         It works as CONNECT_CONSUMER_MAX_POLL_RECORDS for all sink tasks, or as \
+         consumer.override.max.poll.records in a connector.",
+    );
+}
+
+/// The mark is told once, as what it is.
+#[test]
+fn a_mark_before_a_name_is_no_slip() {
+    let text = "worker a \u{ef}\u{bb}\u{bf}session.timeout.ms=20000 consumer.max.poll.records=1";
+    assert_eq!(fired(text), ["byte_order_mark"]);
+    let text = "worker a \u{ef}\u{bb}\u{bf}consumer.max.poll.records=1";
+    assert_eq!(fired(text), ["byte_order_mark"]);
+    assert!(fired("worker a \u{ef}\u{bb}\u{bf}canary=1").is_empty());
 }

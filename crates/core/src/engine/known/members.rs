@@ -226,7 +226,7 @@ fn out_after(state: &State) -> BTreeMap<&str, (i64, i32)> {
 /// Since when a member had work to stop: the record that told it to, else the commit of other
 /// tasks of a connector, which makes it stop the old ones before it joins
 /// (`DistributedHerder.processTaskConfigUpdatesWithIncrementalCooperative`).
-fn stops_since(
+pub(super) fn stops_since(
     state: &State,
     before: &GroupSnapshot,
     now: &GroupSnapshot,

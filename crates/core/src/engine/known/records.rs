@@ -208,11 +208,31 @@ fn key_age_ms(state: &State, newest: &GroupSnapshot) -> Option<Value<i64>> {
     if !signs || until.since_ms(newest.recorded) < LEADS_FOR_MS {
         return None;
     }
-    let written = state.configured.session_key()?;
+    let mut written = state.configured.session_key()?;
+    // Of one that was there before anybody watched its time is told by the clock of whoever led
+    // then: as far as clocks are known to be behind, it may be younger.
+    if !state.clock.is_watched(written) {
+        let behind_ms = behind_ms(state)?;
+        written = written.plus_ms(behind_ms);
+    }
     let source = Source::Topic {
         name: state.settings.config_topic.clone(),
     };
     Some(Value::new(until.since_ms(written).max(0), source))
+}
+
+/// How far the clock of a leader may be behind; nothing where none is known to be, and not known
+/// where one is, by nobody knows how much.
+fn behind_ms(state: &State) -> Option<i64> {
+    let leaders = own_records(state).filter_map(GroupSnapshot::leader_member);
+    let skews = leaders.map(|leader| state.story.skews.of(&leader.worker));
+    let behind = skews.map(|skew| match (skew.ms() < 0, skew.least_ms) {
+        (true, None) => None,
+        (true, Some(least_ms)) => Some(least_ms.saturating_neg().max(0)),
+        (false, _) => Some(0),
+    });
+    let behind: Option<Vec<i64>> = behind.collect();
+    Some(behind?.into_iter().max().unwrap_or(0))
 }
 
 /// Since when the oldest status says `RUNNING` of a worker that is not there.

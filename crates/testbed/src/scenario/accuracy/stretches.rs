@@ -73,7 +73,7 @@ impl Compared<'_> {
             let Some(next) = rounds.get(index + 1) else {
                 break;
             };
-            if !only_delay(round) {
+            if !only_delay(round) || self.awaits_tasks(first + index) {
                 done.1 = done.1.min(next.join_end_ms);
                 continue;
             }
@@ -96,6 +96,25 @@ impl Compared<'_> {
         }
         active = sum(active, span(began, done));
         Some((active, parked))
+    }
+
+    /// Whether a connector has no tasks up to this round, and gets some in a later one.
+    fn awaits_tasks(&self, place: usize) -> bool {
+        let (so_far, later) = self.truth.generations.split_at(place + 1);
+        let owned = |rounds: &'_ [TruthGeneration]| -> Vec<Work> {
+            let members = rounds.iter().flat_map(|round| &round.members);
+            members.filter_map(|member| member.owned.clone()).collect()
+        };
+        let (so_far, later) = (owned(so_far), owned(later));
+        let has_tasks = |work: &[Work], connector: &str| {
+            let mut tasks = work.iter().flat_map(|work| &work.tasks);
+            tasks.any(|task| {
+                let of = task.rsplit_once('-');
+                of.is_some_and(|(of, _)| of == connector)
+            })
+        };
+        let mut connectors = so_far.iter().flat_map(|work| &work.connectors);
+        connectors.any(|connector| !has_tasks(&so_far, connector) && has_tasks(&later, connector))
     }
 
     /// When a round began to be unrest: with the broker's first line of it, or with what led
