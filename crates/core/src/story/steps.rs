@@ -271,7 +271,11 @@ impl Step {
         let is_over = incarnation != self.incarnation;
         Life {
             began,
-            ended: if is_over { Some(self.began) } else { self.ended },
+            ended: if is_over {
+                Some(self.began)
+            } else {
+                self.ended
+            },
             incarnation,
             skews,
         }

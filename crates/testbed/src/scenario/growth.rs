@@ -14,6 +14,9 @@ use crate::truth::{
     TruthLog, Work,
 };
 
+/// `session.timeout.ms` of the workers: Kafka's default.
+const SESSION_MS: i64 = 10_000;
+
 pub(super) fn one_worker() -> anyhow::Result<ClusterSpec> {
     Ok(group_of(1, DELAY_MS, &[]))
 }
@@ -57,11 +60,12 @@ fn shared(truth: &TruthLog) -> bool {
     most <= least + 1
 }
 
-/// More workers than work: the one that owns nothing is stopped.
+/// More workers than work: the one that owns nothing is stopped. Sooner after its last join
+/// than a session lasts, that shows that it left by itself; later nothing does.
 pub(super) fn idle_scaled_in(stage: &mut Stage) -> anyhow::Result<()> {
     cold_start(stage)?;
     let truth = created(stage, ("alpha", 1), &[])?;
-    let before = last(&truth)?.generation;
+    let (before, joined_ms) = (last(&truth)?.generation, last(&truth)?.join_end_ms);
     let idle = last(&truth)?
         .members
         .iter()
@@ -71,11 +75,21 @@ pub(super) fn idle_scaled_in(stage: &mut Stage) -> anyhow::Result<()> {
     let step = "an idle worker stops";
     stage.begin(step)?;
     stage.cluster.stop(&idle)?;
-    stage.await_truth(step, NOTHING, |truth| {
+    let truth = stage.await_truth(step, NOTHING, |truth| {
         members(truth, 2, before) && owned(truth) == 2 && nothing_unassigned(truth)
     })?;
-    stage.end(ExpectedEpisode::of(Cause::WorkerGone, Some(&idle)))?;
-    stage.departed(&idle, DepartureHow::Unknown, None);
+    let after = truth
+        .generations
+        .iter()
+        .find(|after| after.generation > before);
+    let left_ms = after.context("a generation without it")?.join_end_ms;
+    let (cause, how) = if left_ms - joined_ms < SESSION_MS {
+        (Cause::WorkerLeft, DepartureHow::Graceful)
+    } else {
+        (Cause::WorkerGone, DepartureHow::Unknown)
+    };
+    stage.end(ExpectedEpisode::of(cause, Some(&idle)))?;
+    stage.departed(&idle, how, None);
     Ok(())
 }
 
