@@ -114,10 +114,13 @@ fn plan(config: &Config, flags: &ConfigFlags) -> Result<Plan, Exit> {
         eprintln!("{mistakes}");
         Exit::Config
     })?;
-    let traces = wiring::traces(config).map_err(|mistakes| {
+    let (traces, unfit) = wiring::traces(config).map_err(|mistakes| {
         eprintln!("{mistakes}");
         Exit::Config
     })?;
+    for warning in unfit {
+        tracing::warn!("{warning}");
+    }
     let principals = settings.principals.clone();
     let look = Look::new(wiring::load_again(flags), settings);
     Ok(Plan {
