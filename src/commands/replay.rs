@@ -178,7 +178,7 @@ impl Sending {
         }
         let receiver = client.to_string();
         let traces = self.traces.len();
-        let spans = self.traces.iter().map(|trace| trace.spans.len()).sum();
+        let spans: usize = self.traces.iter().map(|trace| trace.spans.len()).sum();
         let sent = start::on_this_thread(sender::send_all(client, self.traces))?;
         let taken = sent.map_err(|source| ReplayError::Sent {
             receiver: receiver.clone(),
@@ -195,10 +195,19 @@ impl Sending {
             },
         )?;
         out.flush()?;
-        eprintln!("{spans} spans of {traces} rebalances sent to {receiver}");
-        if taken.rejected > 0 {
-            let source =
-                SendError::Refused(format!("{} spans refused: {}", taken.rejected, taken.why));
+        if self.without_trace > 0 {
+            eprintln!(
+                "{} rebalances have no trace: their first record is not in the capture",
+                self.without_trace
+            );
+        }
+        if taken.rejected == 0 {
+            eprintln!("{spans} spans of {traces} rebalances sent to {receiver}");
+        } else {
+            let source = SendError::Refused(format!(
+                "{} of {spans} spans refused: {}",
+                taken.rejected, taken.why
+            ));
             return Err(ReplayError::Sent { receiver, source });
         }
         Ok(())

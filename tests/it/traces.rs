@@ -5,6 +5,7 @@ mod bytes;
 mod draw;
 mod secrets;
 mod sent;
+mod variables;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

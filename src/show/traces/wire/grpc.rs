@@ -46,10 +46,10 @@ pub(super) async fn exchange(
     let wire = reach::connected(&client.config).await?;
     let io = TokioIo::new(wire);
     let handshake = hyper::client::conn::http2::handshake(TokioExecutor::new(), io).await;
-    let (mut sender, connection) = handshake.map_err(|error| call::failed(&error))?;
+    let (mut sender, connection) = handshake.map_err(|error| other_port(call::failed(&error)))?;
     let exchange = async {
         let answer = sender.send_request(request).await;
-        let answer = answer.map_err(|error| call::failed(&error))?;
+        let answer = answer.map_err(|error| other_port(call::failed(&error)))?;
         let (head, body) = answer.into_parts();
         if head.status != StatusCode::OK {
             return Err(not_grpc(head.status, &authority));
@@ -58,7 +58,8 @@ pub(super) async fn exchange(
         if let Some(status) = status(&head.headers) {
             return judged(client, status, &head.headers, &[]);
         }
-        let answer = call::read(body).await?;
+        let mut answer = call::Answer::default();
+        call::read(body, &mut answer).await?;
         match status(&answer.trailers) {
             Some(status) => judged(client, status, &answer.trailers, &answer.body),
             None => Err(SendError::Later(format!(
@@ -66,7 +67,19 @@ pub(super) async fn exchange(
             ))),
         }
     };
-    call::driven(connection, exchange).await
+    call::driven(connection, exchange).await.map_err(other_port)
+}
+
+/// Says of what a port for HTTP/1.1 answers what it is: its first letters, read as a frame, are
+/// the length of one that is too large.
+fn other_port(error: SendError) -> SendError {
+    const TOO_LARGE: &str = "frame with invalid size";
+    match error {
+        SendError::Later(why) if why.ends_with(TOO_LARGE) => SendError::Later(format!(
+            "{why}, which is what a port for http/protobuf looks like"
+        )),
+        other => other,
+    }
 }
 
 fn framed(message: &[u8], gzip: bool) -> Result<Bytes, SendError> {

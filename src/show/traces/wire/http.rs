@@ -46,11 +46,26 @@ pub(super) async fn exchange(
         };
         let (head, body) = client.within(by, answer).await?.into_parts();
         // What became of the spans is said by then.
-        let body = client.within(by, call::read(body)).await;
-        let body = body.map(|answer| answer.body);
+        let mut answer = call::Answer::default();
+        let read = client.within(by, call::read(body, &mut answer)).await;
+        let body = (&answer.body[..], read.is_ok());
         judged(client, head.status, call::wait(&head.headers), body)
     };
-    call::driven(connection, exchange).await
+    call::driven(connection, exchange).await.map_err(other_port)
+}
+
+/// A port for gRPC speaks first, and not HTTP/1.1: before a request is written, or after.
+fn other_port(error: SendError) -> SendError {
+    const SPOKE: [&str; 2] = [
+        "received unexpected message from connection",
+        "invalid HTTP version parsed",
+    ];
+    match error {
+        SendError::Later(why) if SPOKE.iter().any(|spoke| why.ends_with(spoke)) => {
+            SendError::Later(format!("{why}, which is what a port for grpc looks like"))
+        }
+        other => other,
+    }
 }
 
 /// Which answers may be another one later ("OTLP/HTTP Response", "Retryable Response Codes").
@@ -58,16 +73,18 @@ fn judged(
     client: &Client,
     status: StatusCode,
     wait: Option<Duration>,
-    body: Result<Bytes, SendError>,
+    (body, is_whole): (&[u8], bool),
 ) -> Result<Taken, SendError> {
     let authority = reach::authority(&client.config.endpoint);
     if status.is_success() {
         // Whatever it says, it has them: sent again, they would be there twice.
-        return Ok(body.map(|body| client.taken(&body)).unwrap_or_default());
+        return Ok(match is_whole {
+            true => client.taken(body),
+            false => Taken::default(),
+        });
     }
     // A body may be a Status message, a page, or nothing: only plain text helps a person.
-    let said = body.unwrap_or_default();
-    let said = std::str::from_utf8(&said).map(|text| client.words(text));
+    let said = std::str::from_utf8(body).map(|text| client.words(text));
     let said = said
         .ok()
         .filter(|text| !text.is_empty() && !text.starts_with('<'));

@@ -36,6 +36,20 @@ async fn answering(answer: &'static [u8], hangs_up: bool) -> std::net::SocketAdd
     address
 }
 
+/// A port that says this before it is asked.
+async fn speaking_first(words: &'static [u8]) -> std::net::SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        let mut kept = Vec::new();
+        while let Ok((mut stream, _)) = listener.accept().await {
+            stream.write_all(words).await.unwrap();
+            kept.push(stream);
+        }
+    });
+    address
+}
+
 /// Whoever hangs up on what is not read yet resets the connection, and the answer may be lost.
 async fn read_whole(stream: &mut TcpStream) {
     let mut bytes = Vec::new();
@@ -111,6 +125,8 @@ async fn who_refused_has_refused_however_the_answer_ends() {
             let address = answering(answer, hangs_up).await;
             let error = sent(address, TraceProtocol::Http).await.unwrap_err();
             assert_eq!(error.retry_after().is_some(), is_later, "{error}");
+            // What it said until then is told.
+            assert!(error.to_string().ends_with(": no"), "{error}");
         }
     }
 }
@@ -207,6 +223,33 @@ async fn a_status_of_grpc_that_is_none_says_nothing_of_them() {
     // Whoever has them has them, whatever else it says.
     let taken = sent(grpc(&[("grpc-status", "0")]).await, TraceProtocol::Grpc).await;
     assert_eq!(taken, Ok(Taken::default()));
+}
+
+#[tokio::test]
+async fn the_port_of_the_other_protocol_is_told() {
+    let h2_settings = b"\x00\x00\x06\x04\x00\x00\x00\x00\x00\x00\x05\x00\x00\x40\x00";
+    for address in [
+        answering(h2_settings, true).await,
+        speaking_first(h2_settings).await,
+    ] {
+        let error = sent(address, TraceProtocol::Http).await.unwrap_err();
+        assert!(
+            error.to_string().ends_with("a port for grpc looks like"),
+            "{error}"
+        );
+    }
+    let address = answering(
+        b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n",
+        false,
+    )
+    .await;
+    let error = sent(address, TraceProtocol::Grpc).await.unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .ends_with("a port for http/protobuf looks like"),
+        "{error}"
+    );
 }
 
 #[tokio::test]
