@@ -44,7 +44,7 @@ pub fn run(args: &ConfigArgs, out: &mut impl Write) -> io::Result<Exit> {
         return Ok(Exit::Config);
     }
     let unfit = match wiring::traces(&loaded.config) {
-        Ok((_, unfit)) => unfit,
+        Ok(traces) => traces.warnings,
         Err(mistakes) => {
             eprintln!("{mistakes}");
             return Ok(Exit::Config);

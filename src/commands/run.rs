@@ -114,11 +114,11 @@ fn plan(config: &Config, flags: &ConfigFlags) -> Result<Plan, Exit> {
         eprintln!("{mistakes}");
         Exit::Config
     })?;
-    let (traces, unfit) = wiring::traces(config).map_err(|mistakes| {
+    let traces = wiring::traces(config).map_err(|mistakes| {
         eprintln!("{mistakes}");
         Exit::Config
     })?;
-    for warning in unfit {
+    for warning in traces.warnings {
         tracing::warn!("{warning}");
     }
     let principals = settings.principals.clone();
@@ -140,7 +140,7 @@ fn plan(config: &Config, flags: &ConfigFlags) -> Result<Plan, Exit> {
         },
         http: HttpLimits::default(),
         web,
-        traces,
+        traces: traces.to,
     })
 }
 

@@ -142,14 +142,23 @@ pub fn web(config: &HttpConfig) -> Result<Option<Web>, Mistakes> {
     path.map(|path| Web::load(path, config.probes)).transpose()
 }
 
-/// Who sends traces, and which of them, where they go anywhere; and what is to be said of files
-/// that variables name and that will not do: they are looked at again before anything is sent.
+/// Who sends traces.
+#[derive(Debug, Default)]
+pub struct Traces {
+    /// The sender, and which of them it sends, where they go anywhere.
+    pub to: Option<(Client, TraceCopies)>,
+    /// What is to be said of files that variables name and that will not do: they are looked at
+    /// again before anything is sent.
+    pub warnings: Vec<String>,
+}
+
+/// Who sends traces, where they go anywhere.
 ///
 /// # Errors
 /// A file that the configuration names for TLS will not do.
-pub fn traces(config: &Config) -> Result<(Option<(Client, TraceCopies)>, Vec<String>), Mistakes> {
+pub fn traces(config: &Config) -> Result<Traces, Mistakes> {
     let Some(config) = &config.traces else {
-        return Ok((None, Vec::new()));
+        return Ok(Traces::default());
     };
     let client = Client::new(config.clone());
     let unfits = client.unfits().into_iter();
@@ -166,8 +175,10 @@ pub fn traces(config: &Config) -> Result<(Option<(Client, TraceCopies)>, Vec<Str
         } = mistake;
         format!("{path}: found {found}, expected {expected}; no trace is sent until it is there")
     };
-    let warnings = others.into_iter().map(unfit).map(warning).collect();
-    Ok((Some((client, config.copies)), warnings))
+    Ok(Traces {
+        to: Some((client, config.copies)),
+        warnings: others.into_iter().map(unfit).map(warning).collect(),
+    })
 }
 
 /// A client for a receiver of traces that is named by hand; says on standard error which

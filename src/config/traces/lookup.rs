@@ -149,7 +149,7 @@ impl Lookup<'_> {
             noted.wrong(mistake, Then::NotSent);
             return Some(said);
         }
-        let mistake = match nearest(&names[0], ["otlp", "none"].into_iter()) {
+        let mistake = match nearest(&names[0], ["otlp", "none"]) {
             Some(near) => mistake.hint(format!("did you mean {near}?")),
             None => mistake,
         };
