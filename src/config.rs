@@ -38,7 +38,7 @@ pub use mistake::{Mistake, Mistakes};
 pub use properties::{Judge, Properties, is_open};
 pub use reference::{markdown, sample};
 pub use refused::refused;
-pub use secret::Secret;
+pub use secret::{HIDDEN, Secret};
 pub use traces::{VARIABLES as OTEL_VARIABLES, for_url as traces_for_url};
 pub use tree::{
     GROUPS_MAX, GroupSeries, LogFormat, LogLevel, Probes, Readiness, SERIES_MAX_DEFAULT,
@@ -46,6 +46,6 @@ pub use tree::{
 };
 pub use typed::{
     Config, ConnectionConfig, GroupConfig, HttpConfig, KafkaConfig, LogConfig, MetricsConfig,
-    PrivacyConfig, StateConfig, TraceEndpoint, TracesConfig,
+    PrivacyConfig, StateConfig, TraceEndpoint, TraceFile, TracesConfig,
 };
 pub use validate::validate;

@@ -43,12 +43,15 @@ pub fn run(args: &ConfigArgs, out: &mut impl Write) -> io::Result<Exit> {
         eprintln!("{mistakes}");
         return Ok(Exit::Config);
     }
-    if let Err(mistakes) = wiring::traces(&loaded.config) {
-        eprintln!("{mistakes}");
-        return Ok(Exit::Config);
-    }
+    let unfit = match wiring::traces(&loaded.config) {
+        Ok(traces) => traces.warnings,
+        Err(mistakes) => {
+            eprintln!("{mistakes}");
+            return Ok(Exit::Config);
+        }
+    };
     let expired = wiring::expired(&loaded.config, web.as_ref());
-    for warning in loaded.warnings.iter().chain(&expired) {
+    for warning in loaded.warnings.iter().chain(&expired).chain(&unfit) {
         eprintln!("warning: {warning}");
     }
     if args.check {

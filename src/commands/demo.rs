@@ -17,7 +17,7 @@ use tokio::net::TcpListener;
 use crate::commands::exit::Exit;
 use crate::commands::run::build;
 use crate::commands::{start, wiring};
-use crate::config::{LogConfig, LogLevel, Mistakes, Readiness, TraceCopies, traces_for_url};
+use crate::config::{LogConfig, LogLevel, Mistakes, Readiness, TraceCopies};
 use crate::read::capture::{CaptureError, CaptureReader};
 use crate::read::connection::{Connection, Hidden};
 use crate::read::kafka::ReadSettings;
@@ -123,9 +123,7 @@ async fn play(args: &DemoArgs) -> Result<(), DemoError> {
         None => Script::write(CaptureReader::new(INCIDENT)?)?,
     };
     let traces = match &args.otlp {
-        Some(url) => Some(wiring::client(traces_for_url(url, &|name| {
-            std::env::var(name).ok()
-        })?)?),
+        Some(url) => Some(wiring::client_for(url)?),
         None => None,
     };
     let listener = TcpListener::bind(args.listen)

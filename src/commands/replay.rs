@@ -15,10 +15,10 @@ use serde::Serialize;
 use thiserror::Error;
 
 use crate::commands::{start, wiring};
-use crate::config::{Mistakes, traces_for_url};
+use crate::config::Mistakes;
 use crate::read::capture::{CaptureError, CaptureReader, Header, Skipped};
 use crate::show::traces::wire::{Client, SendError};
-use crate::show::traces::{Named, Trace, sender, trace_of_closed};
+use crate::show::traces::{Named, Trace, sender, trace};
 
 /// Why a replay failed.
 #[derive(Debug, Error)]
@@ -132,8 +132,7 @@ pub fn run(args: &ReplayArgs, out: impl Write) -> Result<(), ReplayError> {
     let Some(url) = &args.otlp else {
         return replay(&args.file, args.settle, out);
     };
-    let config = traces_for_url(url, &|name| std::env::var(name).ok())?;
-    let client = wiring::client(config)?;
+    let client = wiring::client_for(url)?;
     let mut sending = Sending::default();
     let mut out = BufWriter::new(out);
     let replayed = derive(&args.file, args.settle, &mut out, |engine, change| {
@@ -159,15 +158,15 @@ struct Sending {
 
 impl Sending {
     fn take(&mut self, engine: &Engine, change: &Change) {
-        let Change::Closed(episode) = change else {
+        let Change::Closed(episode, beside) = change else {
             return;
         };
-        let answers = engine.answers();
-        match trace_of_closed(&answers, episode) {
+        let settings = engine.state().settings();
+        match trace(settings, episode, beside) {
             Some(trace) => self.traces.push(trace),
             None => {
                 self.without_trace += 1;
-                self.no_cluster |= answers.settings.cluster_id.is_none();
+                self.no_cluster |= settings.cluster_id.is_none();
             }
         }
     }
@@ -179,7 +178,7 @@ impl Sending {
         }
         let receiver = client.to_string();
         let traces = self.traces.len();
-        let spans = self.traces.iter().map(|trace| trace.spans.len()).sum();
+        let spans: usize = self.traces.iter().map(|trace| trace.spans.len()).sum();
         let sent = start::on_this_thread(sender::send_all(client, self.traces))?;
         let taken = sent.map_err(|source| ReplayError::Sent {
             receiver: receiver.clone(),
@@ -196,10 +195,19 @@ impl Sending {
             },
         )?;
         out.flush()?;
-        eprintln!("{spans} spans of {traces} rebalances sent to {receiver}");
-        if taken.rejected > 0 {
-            let source =
-                SendError::Refused(format!("{} spans refused: {}", taken.rejected, taken.why));
+        if self.without_trace > 0 {
+            eprintln!(
+                "{} rebalances have no trace: their first record is not in the capture",
+                self.without_trace
+            );
+        }
+        if taken.rejected == 0 {
+            eprintln!("{spans} spans of {traces} rebalances sent to {receiver}");
+        } else {
+            let source = SendError::Refused(format!(
+                "{} of {spans} spans refused: {}",
+                taken.rejected, taken.why
+            ));
             return Err(ReplayError::Sent { receiver, source });
         }
         Ok(())
@@ -335,7 +343,7 @@ impl<'a> Line<'a> {
                 at_ms,
                 episode: Named::of(engine.state().settings(), episode),
             },
-            Change::Closed(episode) => Self::Closed {
+            Change::Closed(episode, _) => Self::Closed {
                 at_ms,
                 episode: Named::of(engine.state().settings(), episode),
             },

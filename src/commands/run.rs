@@ -118,6 +118,9 @@ fn plan(config: &Config, flags: &ConfigFlags) -> Result<Plan, Exit> {
         eprintln!("{mistakes}");
         Exit::Config
     })?;
+    for warning in traces.warnings {
+        tracing::warn!("{warning}");
+    }
     let principals = settings.principals.clone();
     let look = Look::new(wiring::load_again(flags), settings);
     Ok(Plan {
@@ -137,7 +140,7 @@ fn plan(config: &Config, flags: &ConfigFlags) -> Result<Plan, Exit> {
         },
         http: HttpLimits::default(),
         web,
-        traces,
+        traces: traces.to,
     })
 }
 

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use crate::config::{
     self, Config, ConfigFlags, ConnectionConfig, GroupConfig, HttpConfig, Loaded, Mistake,
-    Mistakes, Secret, TraceCopies, TracesConfig, load,
+    Mistakes, Secret, TraceCopies, load, traces_for_url,
 };
 use crate::read::connection::{Connection, Hidden, Properties};
 use crate::read::coordinator::{self, Unfit};
@@ -15,7 +15,7 @@ use crate::read::mask::NameMask;
 use crate::run::connections::{Load, Settings};
 use crate::run::web::Web;
 use crate::run::{clock, expiry};
-use crate::show::traces::wire::Client;
+use crate::show::traces::wire::{self, Client};
 use crate::show::view::CertificateUse;
 
 /// Loads the configuration for a command.
@@ -142,41 +142,71 @@ pub fn web(config: &HttpConfig) -> Result<Option<Web>, Mistakes> {
     path.map(|path| Web::load(path, config.probes)).transpose()
 }
 
-/// Who sends traces, and which of them, where they go anywhere.
-///
-/// # Errors
-/// A file that is named for TLS will not do.
-pub fn traces(config: &Config) -> Result<Option<(Client, TraceCopies)>, Mistakes> {
-    let Some(config) = &config.traces else {
-        return Ok(None);
-    };
-    let copies = config.copies;
-    client(config.clone()).map(|client| Some((client, copies)))
+/// Who sends traces.
+#[derive(Debug, Default)]
+pub struct Traces {
+    /// The sender, and which of them it sends, where they go anywhere.
+    pub to: Option<(Client, TraceCopies)>,
+    /// What is to be said of files that variables name and that will not do: they are looked at
+    /// again before anything is sent.
+    pub warnings: Vec<String>,
 }
 
-/// A client for a receiver of traces.
+/// Who sends traces, where they go anywhere.
 ///
 /// # Errors
-/// As [`traces`].
-pub fn client(config: TracesConfig) -> Result<Client, Mistakes> {
-    Client::new(config).map_err(|unfit| {
-        let variable = match unfit.key {
-            "ca_file" => "CERTIFICATE",
-            "certificate_file" => "CLIENT_CERTIFICATE",
-            _ => "CLIENT_KEY",
-        };
-        let hint = format!(
-            "where no file has that key, OTEL_EXPORTER_OTLP_{variable} or \
-             OTEL_EXPORTER_OTLP_TRACES_{variable} names it"
-        );
-        Mistakes(vec![Mistake {
-            path: format!("traces.{}", unfit.key),
-            found: format!("{}: {}", unfit.file, unfit.reason),
-            expected: "what TLS can be made from".to_owned(),
-            hint: Some(hint),
-            origin: None,
-        }])
+/// A file that the configuration names for TLS will not do.
+pub fn traces(config: &Config) -> Result<Traces, Mistakes> {
+    let Some(config) = &config.traces else {
+        return Ok(Traces::default());
+    };
+    let client = Client::new(config.clone());
+    let unfits = client.unfits().into_iter();
+    let (others, own): (Vec<_>, Vec<_>) = unfits.partition(|unfit| unfit.variable.is_some());
+    if !own.is_empty() {
+        return Err(Mistakes(own.into_iter().map(unfit).collect()));
+    }
+    let warning = |mistake: Mistake| {
+        let Mistake {
+            path,
+            found,
+            expected,
+            ..
+        } = mistake;
+        format!("{path}: found {found}, expected {expected}; no trace is sent until it is there")
+    };
+    Ok(Traces {
+        to: Some((client, config.copies)),
+        warnings: others.into_iter().map(unfit).map(warning).collect(),
     })
+}
+
+/// A client for a receiver of traces that is named by hand; says on standard error which
+/// variables cannot be used.
+///
+/// # Errors
+/// The address, or what a variable says of the way there, will not do.
+pub fn client_for(url: &str) -> Result<Client, Mistakes> {
+    let (config, warnings) = traces_for_url(url, &|name| std::env::var(name).ok())?;
+    for warning in warnings {
+        eprintln!("warning: {warning}");
+    }
+    let client = Client::new(config);
+    match client.unfits() {
+        unfits if unfits.is_empty() => Ok(client),
+        unfits => Err(Mistakes(unfits.into_iter().map(unfit).collect())),
+    }
+}
+
+fn unfit(unfit: wire::Unfit) -> Mistake {
+    let key = || format!("traces.{}", unfit.key);
+    Mistake {
+        path: unfit.variable.clone().unwrap_or_else(key),
+        found: format!("{}: {}", unfit.file, unfit.reason),
+        expected: "what TLS can be made from".to_owned(),
+        hint: None,
+        origin: None,
+    }
 }
 
 /// What is to be said of certificates that are over.

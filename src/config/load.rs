@@ -168,12 +168,14 @@ impl Sources<'_> {
                 origins.extend(workers.filled.iter().cloned());
                 origins.extend(connection::origins(&config, &tree, &workers));
                 origins.extend(traces::origins(&tree.traces, &env));
+                let mut warnings = workers.warnings;
+                warnings.extend(traces::warnings(&tree.traces, &env));
                 Ok(Loaded {
                     tree,
                     config,
                     file: None,
                     origins,
-                    warnings: workers.warnings,
+                    warnings,
                 })
             }
             _ => Err(Mistakes(mistakes)),

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize, Serializer};
 
 /// What stands where a secret would be.
-pub(super) const HIDDEN: &str = "[hidden]";
+pub const HIDDEN: &str = "[hidden]";
 
 /// A text that is only seen where it is asked for by name.
 #[derive(Clone, PartialEq, Eq, Deserialize)]

@@ -137,15 +137,24 @@ pub struct TracesConfig {
     /// Whether spans are compressed.
     pub compression: TraceCompression,
     /// Whom to trust; the system's authorities where nothing is named.
-    pub ca_file: Option<PathBuf>,
+    pub ca_file: Option<TraceFile>,
     /// Who the agent is.
-    pub certificate_file: Option<PathBuf>,
+    pub certificate_file: Option<TraceFile>,
     /// The key of that.
-    pub key_file: Option<PathBuf>,
+    pub key_file: Option<TraceFile>,
     /// Attributes of the resource, `service.name` among them.
     pub resource: BTreeMap<String, String>,
     /// Which agents send.
     pub copies: TraceCopies,
+}
+
+/// A file that TLS is made from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TraceFile {
+    /// Where it is.
+    pub path: PathBuf,
+    /// The variable that names it, if the configuration does not.
+    pub variable: Option<String>,
 }
 
 /// Where a receiver is.

@@ -3,13 +3,13 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use evenkeel_core::answers::{Answers, EpisodeAnswer, Mode};
+use evenkeel_core::answers::{Answers, ClosingAnswer, EpisodeAnswer, Mode};
 use evenkeel_core::engine::{Change, Engine};
 use evenkeel_core::limits::EPISODES_SHOWN_MAX;
 
 use crate::config::TraceCopies;
 use crate::show::traces::sender::{Fate, Queue};
-use crate::show::traces::{Trace, share, trace_of_closed};
+use crate::show::traces::{Trace, share, trace};
 use crate::show::view::TraceStats;
 
 /// Hands traces of one group over.
@@ -60,8 +60,8 @@ impl Exporter {
     /// An input was taken: what closed with it is sent, once and whole.
     pub(super) fn took(&mut self, engine: &Engine, changes: &[Change]) {
         for change in changes {
-            if let Change::Closed(episode) = change
-                && let Some(trace) = self.due(engine, episode)
+            if let Change::Closed(episode, beside) = change
+                && let Some(trace) = self.due(engine, episode, beside)
                 && let Some(fate) = self.queue.offer(trace)
             {
                 self.remember(&episode.id, fate);
@@ -77,7 +77,12 @@ impl Exporter {
     }
 
     /// The trace of an episode that closed just now, where it is to be sent from here.
-    fn due(&mut self, engine: &Engine, episode: &EpisodeAnswer) -> Option<Trace> {
+    fn due(
+        &mut self,
+        engine: &Engine,
+        episode: &EpisodeAnswer,
+        beside: &ClosingAnswer,
+    ) -> Option<Trace> {
         // What closed while no agent watched was sent by the one before, or by nobody.
         if !episode.polled.watched {
             return None;
@@ -92,7 +97,7 @@ impl Exporter {
         let answers = engine.answers();
         // Where records are left out, another sidecar knows more of the same rebalance.
         let knows_all = matches!(answers.mode, Mode::Full | Mode::NoPolls);
-        knows_all.then(|| trace_of_closed(&answers, episode))?
+        knows_all.then(|| trace(&answers.settings, episode, beside))?
     }
 
     fn say_alone(&mut self, engine: &Engine) {

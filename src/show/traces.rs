@@ -14,4 +14,4 @@ pub mod wire;
 
 pub use ids::of_episode;
 pub use named::Named;
-pub use tree::{Scene, Trace, trace, trace_of_closed};
+pub use tree::{Trace, trace};

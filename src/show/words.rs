@@ -74,7 +74,7 @@ impl Words {
             Change::Opened(episode) => {
                 episodes::opened(group, episode, engine.state().settings());
             }
-            Change::Closed(episode) => {
+            Change::Closed(episode, _) => {
                 episodes::closed(group, episode, engine.state().settings());
             }
             Change::CaughtUp { input } => {

@@ -102,10 +102,13 @@ fn said(changes: Vec<Change>) -> String {
             episode.polled = PolledBounds::default();
             Change::Opened(episode)
         }
-        Change::Closed(episode) => Change::Closed(Arc::new(EpisodeAnswer {
-            polled: PolledBounds::default(),
-            ..EpisodeAnswer::clone(&episode)
-        })),
+        Change::Closed(episode, beside) => {
+            let episode = EpisodeAnswer {
+                polled: PolledBounds::default(),
+                ..EpisodeAnswer::clone(&episode)
+            };
+            Change::Closed(Arc::new(episode), beside)
+        }
         other => other,
     };
     let changes: Vec<Change> = changes.into_iter().map(without).collect();

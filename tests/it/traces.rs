@@ -1,9 +1,11 @@
 //! Traces of recorded scenarios: what holds for each of them, and what two of them look like.
 
+mod alike;
 mod bytes;
 mod draw;
 mod secrets;
 mod sent;
+mod variables;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -12,7 +14,7 @@ use std::sync::Arc;
 
 use evenkeel::read::capture::CaptureReader;
 use evenkeel::show::traces::tree::{EVENTS_MAX, KeyValue, SPANS_MAX, SpanData, Value};
-use evenkeel::show::traces::{Trace, of_episode, trace_of_closed};
+use evenkeel::show::traces::{Trace, of_episode, trace};
 use evenkeel_core::answers::{EpisodeAnswer, EpisodeOutcome, PolledBounds};
 use evenkeel_core::engine::{Change, Engine, State};
 use evenkeel_core::facts::input::{Input, InputKind};
@@ -43,20 +45,15 @@ struct Closed {
 
 fn take(engine: &mut Engine, input: &Input) -> Vec<Closed> {
     let changes = engine.apply(input).into_iter();
+    let settings = engine.state().settings();
     let closed = changes.filter_map(|change| match change {
-        Change::Closed(episode) => Some(episode),
+        Change::Closed(episode, beside) => Some(Closed {
+            trace: trace(settings, &episode, &beside),
+            episode,
+        }),
         _ => None,
     });
-    let closed: Vec<Arc<EpisodeAnswer>> = closed.collect();
-    let answers = (!closed.is_empty()).then(|| engine.answers());
-    let trace = |episode: &EpisodeAnswer| trace_of_closed(answers.as_ref().unwrap(), episode);
-    let closed = closed.into_iter();
-    closed
-        .map(|episode| Closed {
-            trace: trace(&episode),
-            episode,
-        })
-        .collect()
+    closed.collect()
 }
 
 fn derived(inputs: &[Input]) -> Vec<Closed> {

@@ -29,9 +29,9 @@ pub use counters::{Counters, Histogram};
 pub use disagreements::{Confidence, DisagreementAnswer, DisagreementType, DisagreementsAnswer};
 pub use duration::{Bound, DurationAnswer};
 pub use episode::{
-    Cause, CauseAnswer, CostAnswer, DepartureAnswer, DepartureHow, EpisodeAnswer, EpisodeOutcome,
-    EpisodeState, EpisodesAnswer, JoinedAnswer, LeftOutAnswer, LossEnd, LostAnswer, SkewAnswer,
-    TasksRoot,
+    Cause, CauseAnswer, ClosingAnswer, CostAnswer, DepartureAnswer, DepartureHow, EpisodeAnswer,
+    EpisodeOutcome, EpisodeState, EpisodesAnswer, JoinedAnswer, LeftOutAnswer, LossEnd, LostAnswer,
+    SkewAnswer, TasksRoot,
 };
 pub use episode_rounds::{
     EpisodeRound, ItemPhase, Phase, PhaseWork, PolledBounds, PolledRound, PolledWorker,

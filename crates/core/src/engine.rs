@@ -26,7 +26,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::answers::{Answers, Counters, EpisodeAnswer, Outcome, RoundAnswer};
+use crate::answers::{Answers, ClosingAnswer, Counters, EpisodeAnswer, Outcome, RoundAnswer};
 use crate::facts::cluster::Cluster;
 use crate::facts::ids::Names;
 use crate::facts::input::{Ends, Input, InputKind, Sampled, Settings, Start, Topic};
@@ -139,7 +139,7 @@ pub enum Change {
     /// An episode began.
     Opened(Box<EpisodeAnswer>),
     /// An episode is over.
-    Closed(Arc<EpisodeAnswer>),
+    Closed(Arc<EpisodeAnswer>, Box<ClosingAnswer>),
     /// An input was read to the end it had at start.
     CaughtUp {
         /// Which.

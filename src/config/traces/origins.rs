@@ -1,72 +1,89 @@
 //! Which of OpenTelemetry's variables say what the section `traces` does not.
 
-use super::{Env, Lookup, variables};
+use super::lookup::{Env, Lookup, Said, variables};
+use super::noted::Noted;
+use super::read;
 use crate::config::groups::Origin;
 use crate::config::secret::HIDDEN;
-use crate::config::tree::{TraceCompression, TraceProtocol, TracesTree};
+use crate::config::tree::TracesTree;
 
 /// What they say, where traces go anywhere, or would.
 pub(in crate::config) fn origins(tree: &TracesTree, env: Env<'_>) -> Vec<Origin> {
     let lookup = Lookup { env };
-    let timeout_ms = tree.timeout_ms.map(|ms| ms.to_string());
-    let endpoint = lookup.said("endpoint", tree.endpoint.as_deref(), &variables("ENDPOINT"));
-    if endpoint.is_none() {
+    let Some((endpoint, _)) = lookup.endpoint(tree.endpoint.as_deref()) else {
         return Vec::new();
-    }
-    let off = ["OTEL_SDK_DISABLED", "OTEL_TRACES_EXPORTER"];
-    let off = off.into_iter().find(|name| {
-        let one = |asked: &str| env(asked).filter(|_| asked == *name);
-        Lookup { env: &one }.is_off(&mut Vec::new())
-    });
-    if let Some(off) = off {
+    };
+    // What is passed over is told elsewhere.
+    let passed_over = &mut Noted::default();
+    let off = lookup.is_off(passed_over).map(|said| said.path);
+    let stopped = || {
+        let mut noted = Noted::default();
+        read(tree, env, &mut noted);
+        noted.stopped_by().map(str::to_owned)
+    };
+    if let Some(source) = off.or_else(stopped) {
         return vec![Origin {
             key: "traces".to_owned(),
             value: Some("not sent".to_owned()),
-            source: off.to_owned(),
+            source,
         }];
     }
+    let word = |(word, said): (&str, Said)| (word.to_owned(), said);
+    let protocol = lookup.protocol_said(tree.protocol, passed_over);
+    let timeout = lookup.timeout_said(tree.timeout_ms, passed_over);
+    let compression = lookup.compression_said(tree.compression, passed_over);
+    let plain = |said: Said| (said.value.clone(), said);
+    let text = |key: &str, set: &Option<String>, names: &[String]| {
+        lookup.said(key, set.as_deref(), names).map(plain)
+    };
     let set = [
-        ("endpoint", tree.endpoint.as_deref(), "ENDPOINT"),
+        ("endpoint", Some(plain(endpoint))),
+        ("protocol", protocol.map(word)),
         (
-            "protocol",
-            tree.protocol.map(TraceProtocol::word),
-            "PROTOCOL",
+            "timeout_ms",
+            timeout.map(|(ms, said)| (ms.to_string(), said)),
         ),
-        ("timeout_ms", timeout_ms.as_deref(), "TIMEOUT"),
+        ("compression", compression.map(word)),
         (
-            "compression",
-            tree.compression.map(TraceCompression::word),
-            "COMPRESSION",
+            "ca_file",
+            text("ca_file", &tree.ca_file, &variables("CERTIFICATE")),
         ),
-        ("ca_file", tree.ca_file.as_deref(), "CERTIFICATE"),
         (
             "certificate_file",
-            tree.certificate_file.as_deref(),
-            "CLIENT_CERTIFICATE",
+            text(
+                "certificate_file",
+                &tree.certificate_file,
+                &variables("CLIENT_CERTIFICATE"),
+            ),
         ),
-        ("key_file", tree.key_file.as_deref(), "CLIENT_KEY"),
+        (
+            "key_file",
+            text("key_file", &tree.key_file, &variables("CLIENT_KEY")),
+        ),
+        (
+            "service_name",
+            text(
+                "service_name",
+                &tree.service_name,
+                &["OTEL_SERVICE_NAME".to_owned()],
+            ),
+        ),
+        (
+            "headers",
+            lookup
+                .first(&variables("HEADERS"))
+                .map(|said| (HIDDEN.to_owned(), said)),
+        ),
     ];
     let each = set.into_iter();
-    let mut origins: Vec<Origin> = each
-        .filter_map(|(key, set, name)| {
-            let said = lookup.said(key, set, &variables(name))?;
-            origin(key, said.value, &said.path)
+    each.filter_map(|(key, found)| {
+        let (value, said) = found.filter(|(_, said)| said.is_variable())?;
+        // What the tree says stands there.
+        Some(Origin {
+            key: format!("traces.{key}"),
+            value: Some(value),
+            source: said.path,
         })
-        .collect();
-    let named = ["OTEL_SERVICE_NAME".to_owned()];
-    let named = lookup.said("service_name", tree.service_name.as_deref(), &named);
-    origins.extend(named.and_then(|said| origin("service_name", said.value, &said.path)));
-    let headers = lookup.variable(&variables("HEADERS"));
-    origins.extend(headers.and_then(|said| origin("headers", HIDDEN.to_owned(), &said.path)));
-    origins
-}
-
-/// Of what a variable says; what the tree says stands there.
-fn origin(key: &str, value: String, path: &str) -> Option<Origin> {
-    let key = format!("traces.{key}");
-    (path != key).then(|| Origin {
-        key,
-        value: Some(value),
-        source: path.to_owned(),
     })
+    .collect()
 }

@@ -23,8 +23,8 @@ fn inputs(scenario: &str) -> Vec<Input> {
 }
 
 fn exporter(own: Option<&str>, copies: TraceCopies) -> (Exporter, Sender) {
-    let config = traces_for_url("http://127.0.0.1:4318", &|_| None).unwrap();
-    let (queue, sender) = sender::channel(Client::new(config).unwrap());
+    let (config, _) = traces_for_url("http://127.0.0.1:4318", &|_| None).unwrap();
+    let (queue, sender) = sender::channel(Client::new(config));
     let mut exporter = Exporter::new(queue, copies);
     exporter.own = own.map(Arc::from);
     (exporter, sender)
@@ -37,8 +37,8 @@ fn sent(inputs: &[Input], own: Option<&str>, copies: TraceCopies) -> Vec<Trace> 
     let mut sent = Vec::new();
     for input in inputs {
         for change in engine.apply(input) {
-            if let Change::Closed(episode) = change {
-                sent.extend(exporter.due(&engine, &episode));
+            if let Change::Closed(episode, beside) = change {
+                sent.extend(exporter.due(&engine, &episode, &beside));
             }
         }
     }

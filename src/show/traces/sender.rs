@@ -5,6 +5,7 @@
 //! spans under the same ids, while newer ones wait behind it, but not for ever: whoever looks for
 //! a rebalance later than that looks elsewhere.
 
+mod by_hand;
 mod fate;
 mod said;
 
@@ -14,12 +15,13 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 
 use super::tree::{SPANS_MAX, Trace};
-use super::wire::{Client, SendError, Taken};
+use super::wire::{Client, Taken};
 use crate::show::view::TraceStats;
+pub use by_hand::send_all;
 use fate::Counts;
 pub use fate::Fate;
 use said::Said;
@@ -71,6 +73,9 @@ pub struct Sender {
     alone: usize,
 }
 
+/// Whether the agent ends.
+struct Ending(watch::Receiver<bool>);
+
 /// How long what takes; tests are less patient.
 #[derive(Debug, Clone, Copy)]
 struct Pace {
@@ -109,37 +114,6 @@ fn channel_of(client: Client, room: usize, pace: Pace) -> (Queue, Sender) {
             alone: 0,
         },
     )
-}
-
-/// Sends these traces and no others: a few attempts each, then the error.
-///
-/// # Errors
-/// A batch was not taken; what was sent before it was.
-pub async fn send_all(client: &Client, traces: Vec<Trace>) -> Result<Taken, SendError> {
-    const ATTEMPTS: u32 = 3;
-    let mut waiting = VecDeque::from(traces);
-    let mut total = Taken::default();
-    while !waiting.is_empty() {
-        let size = batch_size(&waiting);
-        let batch: Vec<Trace> = waiting.drain(..size).collect();
-        let mut attempt = 1;
-        let taken = loop {
-            let error = match client.send(&batch).await {
-                Ok(taken) => break taken,
-                Err(error) => error,
-            };
-            let Some(wait) = error.retry_after().filter(|_| attempt < ATTEMPTS) else {
-                return Err(error);
-            };
-            tokio::time::sleep(wait.max(RETRY_MIN * attempt)).await;
-            attempt += 1;
-        };
-        total.rejected = total.rejected.saturating_add(taken.rejected);
-        if !taken.why.is_empty() {
-            total.why = taken.why;
-        }
-    }
-    Ok(total)
 }
 
 /// How many of these traces fit into one request; the first does.
@@ -206,20 +180,21 @@ impl Sender {
     /// Sends until every queue is gone, or for a moment longer once `ending` is ready.
     pub async fn run(mut self, ending: impl Future<Output = ()>) {
         let mut waiting = VecDeque::new();
-        {
-            let mut ending = std::pin::pin!(ending);
+        let (tell, is_ending) = watch::channel(false);
+        let drain_max = self.pace.drain_max;
+        let drained = {
+            let mut work = std::pin::pin!(self.work(&mut waiting, Ending(is_ending)));
             tokio::select! {
                 biased;
-                () = self.work(&mut waiting) => return,
-                () = &mut ending => {}
+                () = &mut work => return,
+                () = ending => {}
             }
-        }
-        // What was on its way is sent again: a receiver that has it knows it by its ids.
-        let drained = tokio::time::timeout(self.pace.drain_max, self.drain(&mut waiting)).await;
+            tell.send_replace(true);
+            // A request that is on its way goes on: sent again, its spans might be there twice.
+            tokio::time::timeout(drain_max, work).await
+        };
         self.traces.close();
-        while let Ok(trace) = self.traces.try_recv() {
-            waiting.push_back(trace);
-        }
+        self.take_all(&mut waiting);
         let left = spans(&waiting);
         if left > 0 {
             self.counts.leave(&self.counts.dropped, left);
@@ -229,51 +204,46 @@ impl Sender {
         }
     }
 
-    /// Batches for ever. What is taken from the queue stays in `waiting` until it is sent, so
-    /// that nothing is lost when this is dropped.
-    async fn work(&mut self, waiting: &mut VecDeque<Waiting>) {
+    /// Batches until nobody hands anything over. What is taken from the queue stays in `waiting`
+    /// until it is sent, so that nothing is lost when this is dropped.
+    async fn work(&mut self, waiting: &mut VecDeque<Waiting>, mut ending: Ending) {
         loop {
             if waiting.is_empty() {
+                // Loops of groups that end may still say what they know.
                 match self.traces.recv().await {
                     Some(trace) => waiting.push_back(trace),
                     None => return,
                 }
-                self.fill(waiting).await;
+                self.fill(waiting, &mut ending).await;
             }
-            self.send_first(waiting).await;
+            self.send_first(waiting, &mut ending).await;
         }
     }
 
     /// Waits for others until the batch is full, or the first has waited long enough.
-    async fn fill(&mut self, waiting: &mut VecDeque<Waiting>) {
+    async fn fill(&mut self, waiting: &mut VecDeque<Waiting>, ending: &mut Ending) {
         let until = Instant::now() + self.pace.batch_after;
         while spans(&*waiting) < u64::try_from(SPANS_MAX).unwrap_or(u64::MAX) {
-            match tokio::time::timeout_at(until, self.traces.recv()).await {
-                Ok(Some(trace)) => waiting.push_back(trace),
-                Ok(None) | Err(_) => return,
+            tokio::select! {
+                biased;
+                () = ending.begun() => return self.take_all(waiting),
+                next = tokio::time::timeout_at(until, self.traces.recv()) => match next {
+                    Ok(Some(trace)) => waiting.push_back(trace),
+                    Ok(None) | Err(_) => return,
+                },
             }
         }
     }
 
-    async fn drain(&mut self, waiting: &mut VecDeque<Waiting>) {
-        loop {
-            while let Ok(trace) = self.traces.try_recv() {
-                waiting.push_back(trace);
-            }
-            if waiting.is_empty() {
-                // Loops of groups may still say what they know.
-                match self.traces.recv().await {
-                    Some(trace) => waiting.push_back(trace),
-                    None => return,
-                }
-            }
-            self.send_first(waiting).await;
+    fn take_all(&mut self, waiting: &mut VecDeque<Waiting>) {
+        while let Ok(trace) = self.traces.try_recv() {
+            waiting.push_back(trace);
         }
     }
 
     /// Sends the first batch of what waits, again and again until it is taken, refused or too
     /// old. It waits until then. What is refused together is sent again, each trace alone.
-    async fn send_first(&mut self, waiting: &mut VecDeque<Waiting>) {
+    async fn send_first(&mut self, waiting: &mut VecDeque<Waiting>, ending: &mut Ending) {
         let mut retry = self.pace.retry_min;
         while !waiting.is_empty() {
             let size = match self.alone {
@@ -294,7 +264,7 @@ impl Sender {
                 Err(error) => error,
             };
             let Some(wait) = error.retry_after() else {
-                if size > 1 {
+                if size > 1 && error.is_of_content() {
                     self.alone = size;
                     continue;
                 }
@@ -306,9 +276,23 @@ impl Sender {
             };
             self.said.failing(&self.client, &error, spans);
             self.give_up(waiting);
-            tokio::time::sleep(wait.max(retry)).await;
-            retry = (retry * 2).min(self.pace.retry_max);
+            retry = self.pause(wait, retry, ending).await;
         }
+    }
+
+    /// Waits before the same is tried again; gives how long it would wait then. When the agent
+    /// begins to end, there is one attempt at once.
+    async fn pause(&self, asked: Duration, retry: Duration, ending: &mut Ending) -> Duration {
+        let pause = tokio::time::sleep(asked.max(retry));
+        if ending.has_begun() {
+            pause.await;
+        } else {
+            tokio::select! {
+                () = pause => {}
+                () = ending.begun() => return self.pace.retry_min,
+            }
+        }
+        (retry * 2).min(self.pace.retry_max)
     }
 
     /// Drops what waited too long: the first of what waits, by the order in which it came.
@@ -334,6 +318,21 @@ impl Sender {
         self.said.well(&self.client);
         if rejected > 0 {
             self.said.refused(&self.client, &taken.why, rejected);
+        }
+    }
+}
+
+// === impl Ending ===
+
+impl Ending {
+    fn has_begun(&self) -> bool {
+        *self.0.borrow()
+    }
+
+    /// Returns once it has.
+    async fn begun(&mut self) {
+        if self.0.wait_for(|begun| *begun).await.is_err() {
+            std::future::pending().await
         }
     }
 }

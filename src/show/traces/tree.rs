@@ -23,7 +23,7 @@ mod rounds;
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use evenkeel_core::answers::{Answers, DisagreementAnswer, EpisodeAnswer, Pattern};
+use evenkeel_core::answers::{ClosingAnswer, EpisodeAnswer};
 use evenkeel_core::facts::input::Settings;
 use opentelemetry::InstrumentationScope;
 use opentelemetry::trace::{self, SpanContext, SpanKind, Status, TraceFlags, TraceState};
@@ -40,17 +40,13 @@ pub const SPANS_MAX: usize = 512;
 /// Events of one span: what OpenTelemetry's SDKs keep (`OTEL_SPAN_EVENT_COUNT_LIMIT`).
 pub const EVENTS_MAX: usize = 128;
 
-/// What is known beside the episode when it closes.
+/// What a trace is made of, beside the episode.
 #[derive(Debug, Clone, Copy)]
-pub struct Scene<'a> {
+struct Scene<'a> {
     /// What is watched.
-    pub settings: &'a Settings,
-    /// What the last half hour looks like.
-    pub pattern: Option<Pattern>,
-    /// Where the status topic and the group disagree.
-    pub now: &'a [DisagreementAnswer],
-    /// Where they did.
-    pub over: &'a [DisagreementAnswer],
+    settings: &'a Settings,
+    /// What was known beside it when it closed.
+    beside: &'a ClosingAnswer,
 }
 
 /// A trace: the outermost span first, each before those inside it.
@@ -80,10 +76,19 @@ struct Draft {
 
 /// The trace of an episode; `None` where it has none: it is not over, its first record was
 /// not read, or the cluster has no id.
+///
+/// The episode is the one that [`Change::Closed`](evenkeel_core::engine::Change::Closed) tells: what
+/// is known at that instant by the order of the log. Answers know more a moment later, or with
+/// the same input, and how much that is hangs on what each sidecar reads first.
 #[must_use]
-pub fn trace(episode: &EpisodeAnswer, scene: &Scene<'_>) -> Option<Trace> {
+pub fn trace(
+    settings: &Settings,
+    episode: &EpisodeAnswer,
+    beside: &ClosingAnswer,
+) -> Option<Trace> {
     let closed = episode.closed?;
-    let (id, _) = ids::of_episode(scene.settings, episode)?;
+    let (id, _) = ids::of_episode(settings, episode)?;
+    let scene = Scene { settings, beside };
     let chosen = fit::choose(episode);
     let rounds = rounds::drafts(episode, &chosen, closed);
     let root = root::draft(episode, scene, &chosen, &rounds, closed);
@@ -93,33 +98,6 @@ pub fn trace(episode: &EpisodeAnswer, scene: &Scene<'_>) -> Option<Trace> {
     debug_assert!(drafts.len() <= SPANS_MAX, "a trace fits into one request");
     let spans = drafts.into_iter().map(|draft| draft.finish(id)).collect();
     Some(Trace { id, spans })
-}
-
-/// The trace of an episode that closed with the newest input. What proved that it is over may have
-/// settled its last round and ended its lost work, too: the answers know of that, what was
-/// said when it closed does not.
-#[must_use]
-pub fn trace_of_closed(answers: &Answers, closed: &EpisodeAnswer) -> Option<Trace> {
-    let kept = answers.episodes.as_ref().map_or(&[][..], |all| &all.closed);
-    let newest = kept.iter().rfind(|kept| kept.id == closed.id);
-    let newest = newest.map_or(closed, |newest| &**newest);
-    trace(newest, &Scene::of(answers))
-}
-
-// === impl Scene ===
-
-impl<'a> Scene<'a> {
-    /// What these answers say, at the moment at which an episode closed.
-    #[must_use]
-    pub fn of(answers: &'a Answers) -> Self {
-        let disagreements = answers.disagreements.as_ref();
-        Self {
-            settings: &answers.settings,
-            pattern: answers.pattern.as_ref().map(|pattern| pattern.pattern),
-            now: disagreements.map_or(&[], |found| &found.now),
-            over: disagreements.map_or(&[], |found| &found.over),
-        }
-    }
 }
 
 // === impl Draft ===

@@ -12,6 +12,7 @@ mod reach;
 mod retry_info;
 
 use std::fmt;
+use std::future::Future;
 use std::io::Write;
 use std::time::Duration;
 
@@ -19,10 +20,11 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use prost::Message;
 use thiserror::Error;
+use tokio::time::Instant;
 
 use super::form;
 use super::tree::Trace;
-use crate::config::{TraceCompression, TraceProtocol, TracesConfig};
+use crate::config::{HIDDEN, TraceCompression, TraceProtocol, TracesConfig};
 use hyper::header::{HeaderMap, HeaderName, HeaderValue};
 pub use reach::Unfit;
 
@@ -65,6 +67,9 @@ pub enum SendError {
     /// It will not be taken, however often it is sent.
     #[error("{0}")]
     Refused(String),
+    /// Nothing will be: it is the wrong place, or the wrong sender.
+    #[error("{0}")]
+    Unwelcome(String),
 }
 
 // === impl SendError ===
@@ -76,8 +81,14 @@ impl SendError {
         match self {
             Self::Later(_) => Some(Duration::ZERO),
             Self::After { wait, .. } => Some(*wait),
-            Self::Refused(_) => None,
+            Self::Refused(_) | Self::Unwelcome(_) => None,
         }
+    }
+
+    /// Whether something else might be taken.
+    #[must_use]
+    pub fn is_of_content(&self) -> bool {
+        matches!(self, Self::Refused(_))
     }
 }
 
@@ -85,10 +96,8 @@ impl SendError {
 
 impl Client {
     /// A client for a receiver; nothing is connected.
-    ///
-    /// # Errors
-    /// A file that is named for TLS will not do.
-    pub fn new(config: TracesConfig) -> Result<Self, Unfit> {
+    #[must_use]
+    pub fn new(config: TracesConfig) -> Self {
         let mut headers = HeaderMap::new();
         let version = concat!(env!("CARGO_PKG_NAME"), "/", env!("CARGO_PKG_VERSION"));
         headers.insert(hyper::header::USER_AGENT, HeaderValue::from_static(version));
@@ -101,14 +110,21 @@ impl Client {
                 headers.insert(name, value);
             }
         }
-        if config.endpoint.tls {
-            reach::connector(&config)?;
-        }
-        Ok(Self {
+        Self {
             timeout: Duration::from_millis(config.timeout_ms),
             headers,
             config,
-        })
+        }
+    }
+
+    /// What is wrong with the files that TLS is made from, as they are now. They are read again for
+    /// each connection, and without them there is none.
+    #[must_use]
+    pub fn unfits(&self) -> Vec<Unfit> {
+        match self.config.endpoint.tls {
+            true => reach::unfits(&self.config),
+            false => Vec::new(),
+        }
     }
 
     /// Sends these traces in one request, and waits for the answer no longer than the timeout.
@@ -119,8 +135,23 @@ impl Client {
         &self,
         traces: impl IntoIterator<Item = &'a Trace>,
     ) -> Result<Taken, SendError> {
-        let sent = self.exchange(self.message(traces));
-        match tokio::time::timeout(self.timeout, sent).await {
+        let by = Instant::now() + self.timeout;
+        let message = self.message(traces);
+        let gzip = self.config.compression == TraceCompression::Gzip;
+        let body = if gzip { zipped(&message)? } else { message };
+        match self.config.protocol {
+            TraceProtocol::Http => http::exchange(self, body.into(), gzip, by).await,
+            TraceProtocol::Grpc => self.within(by, grpc::exchange(self, &body, gzip)).await,
+        }
+    }
+
+    /// What is waited for no longer than until then.
+    async fn within<T>(
+        &self,
+        by: Instant,
+        work: impl Future<Output = Result<T, SendError>>,
+    ) -> Result<T, SendError> {
+        match tokio::time::timeout_at(by, work).await {
             Ok(result) => result,
             Err(_) => Err(SendError::Later(format!(
                 "{} did not answer within {} ms",
@@ -137,12 +168,37 @@ impl Client {
         form::request(traces, &self.config.resource).encode_to_vec()
     }
 
-    async fn exchange(&self, message: Vec<u8>) -> Result<Taken, SendError> {
-        let gzip = self.config.compression == TraceCompression::Gzip;
-        let body = if gzip { zipped(&message)? } else { message };
-        match self.config.protocol {
-            TraceProtocol::Http => http::exchange(self, body.into(), gzip).await,
-            TraceProtocol::Grpc => grpc::exchange(self, &body, gzip).await,
+    /// What a receiver says, in one line, cut. It may quote what it was sent: values of headers
+    /// are hidden.
+    fn words(&self, text: &str) -> String {
+        let mut text = text.to_owned();
+        for value in self.config.headers.values() {
+            let value = value.expose();
+            // Of `Bearer TOKEN` it may quote the token alone.
+            let token = value.split_once(' ').map_or("", |(_, token)| token.trim());
+            for secret in [value.trim(), token] {
+                if !secret.is_empty() {
+                    text = text.replace(secret, HIDDEN);
+                }
+            }
+        }
+        let plain = text.chars().map(|c| if c.is_control() { ' ' } else { c });
+        plain
+            .take(WORDS_CHARS_MAX)
+            .collect::<String>()
+            .trim()
+            .to_owned()
+    }
+
+    /// What a receiver did not take, from its answer.
+    fn taken(&self, answer: &[u8]) -> Taken {
+        use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceResponse;
+        // Some answer with an empty body or a text of their own: they took it all.
+        let answer = ExportTraceServiceResponse::decode(answer).unwrap_or_default();
+        let partial = answer.partial_success.unwrap_or_default();
+        Taken {
+            rejected: u64::try_from(partial.rejected_spans).unwrap_or(0),
+            why: self.words(&partial.error_message),
         }
     }
 }
@@ -172,29 +228,6 @@ fn zipped(message: &[u8]) -> Result<Vec<u8>, SendError> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
     let written = encoder.write_all(message).and_then(|()| encoder.finish());
     written.map_err(|error| SendError::Refused(format!("spans not compressed: {error}")))
-}
-
-/// What a receiver says, in one line, cut.
-fn words(text: &[u8]) -> String {
-    let text = String::from_utf8_lossy(text);
-    let plain = text.chars().map(|c| if c.is_control() { ' ' } else { c });
-    plain
-        .take(WORDS_CHARS_MAX)
-        .collect::<String>()
-        .trim()
-        .to_owned()
-}
-
-/// What a receiver did not take, from its answer.
-fn taken(answer: &[u8]) -> Taken {
-    use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceResponse;
-    // Some answer with an empty body or a text of their own: they took it all.
-    let answer = ExportTraceServiceResponse::decode(answer).unwrap_or_default();
-    let partial = answer.partial_success.unwrap_or_default();
-    Taken {
-        rejected: u64::try_from(partial.rejected_spans).unwrap_or(0),
-        why: words(partial.error_message.as_bytes()),
-    }
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ use super::{id, inputs, parent, traces};
 fn client() -> Client {
     let resource = "service.name=s,k8s.pod.name=p,z=1,y=2,x=3,w=4,v=5,u=6,t=7";
     let env = |name: &str| (name == "OTEL_RESOURCE_ATTRIBUTES").then(|| resource.to_owned());
-    Client::new(traces_for_url("http://127.0.0.1:4318", &env).unwrap()).unwrap()
+    Client::new(traces_for_url("http://127.0.0.1:4318", &env).unwrap().0)
 }
 
 fn derived(scenario: &str) -> Vec<Trace> {

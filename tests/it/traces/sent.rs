@@ -114,10 +114,10 @@ fn a_captured_incident_is_sent_and_told() {
 
 #[test]
 fn a_receiver_that_refuses_is_an_error_that_says_so() {
-    let (address, _bodies) = receiver("403 Forbidden", 1);
+    let (address, _bodies) = receiver("401 Unauthorized", 1);
     let output = replay(&format!("http://{address}"));
     assert_eq!(output.status.code(), Some(1));
-    let told = format!("traces not sent to http://{address}/v1/traces: {address} answered 403");
+    let told = format!("traces not sent to http://{address}/v1/traces: {address} answered 401");
     assert!(said(&output).contains(&told), "{}", said(&output));
 }
 

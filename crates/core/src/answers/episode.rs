@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{DurationAnswer, EpisodeRound, PolledBounds};
+use super::{DisagreementAnswer, DurationAnswer, EpisodeRound, Pattern, PolledBounds};
 use crate::facts::time::EventTime;
 
 /// What a person calls a rebalance: one stretch of unrest over one or more generations (D8).
@@ -288,6 +288,16 @@ pub struct SkewAnswer {
     pub ms: i64,
     /// Between which values, as far as evidence bounds it.
     pub between_ms: (Option<i64>, Option<i64>),
+}
+
+/// What is known beside an episode when it closes: by the order of the log, and so the same on
+/// every sidecar, whatever else each of them had read by then.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ClosingAnswer {
+    /// What the last half hour looked like.
+    pub pattern: Pattern,
+    /// Where the status topic and the group disagree, and where they did.
+    pub disagreements: Vec<DisagreementAnswer>,
 }
 
 /// All episodes that are shown.

@@ -320,7 +320,7 @@ fn configured(state: &State) -> ConfiguredAnswer {
 
 /// Whether status topic and group can be held against each other: what is not looked for is
 /// absent, not zero.
-fn can_compare(state: &State) -> bool {
+pub(super) fn can_compare(state: &State) -> bool {
     let topics = [Topic::Config, Topic::Status];
     let is_hidden = |topic| state.progress.of(topic).is_beyond_reach();
     !topics.into_iter().any(is_hidden)

@@ -76,7 +76,7 @@ fn asks_ends(engine: &mut Engine, ms: i64) -> Vec<Change> {
 }
 
 fn closed(changes: &[Change]) -> usize {
-    let is_closed = |change: &&Change| matches!(change, Change::Closed(_));
+    let is_closed = |change: &&Change| matches!(change, Change::Closed(..));
     changes.iter().filter(is_closed).count()
 }
 

@@ -110,7 +110,7 @@ fn without_live_state(engine: &Engine) -> serde_json::Value {
 fn names_of(changes: &[Change]) -> Vec<String> {
     let name = |change: &Change| match change {
         Change::Opened(episode) => format!("opened {} {:?}", episode.id, episode.contributing),
-        Change::Closed(episode) => format!(
+        Change::Closed(episode, _) => format!(
             "closed {} {:?} {:?} {:?}",
             episode.id, episode.outcome, episode.contributing, episode.departures
         ),

@@ -1,12 +1,15 @@
 //! The sender against receivers that answer, refuse, are silent, are dead, and come back.
 
+mod by_hand;
+mod counted;
+mod ending;
+
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use super::{AGE_MAX, Fate, Pace, Queue, Sender, WAITING_MAX, channel_of, send_all};
+use super::{AGE_MAX, Fate, Pace, Queue, Sender, WAITING_MAX, channel_of};
 use crate::config::TraceProtocol;
 use crate::show::traces::tree::{SPANS_MAX, Trace};
-use crate::show::traces::wire::SendError;
 use crate::show::traces::wire::receiver::{Answer, Receiver, client, sample};
 use crate::show::view::TraceStats;
 
@@ -214,67 +217,6 @@ async fn what_a_receiver_takes_in_part_is_counted_in_parts() {
     until(&queue, stats(7, 3, 0)).await;
     drop(queue);
     task.await.unwrap();
-}
-
-#[tokio::test]
-async fn the_end_sends_what_waits_and_what_is_handed_over_late() {
-    let receiver = Receiver::start(Answer::Take).await;
-    let patient = Pace {
-        batch_after: Duration::from_secs(60),
-        ..PACE
-    };
-    let (queue, sender) = channel_of(client(&receiver, TraceProtocol::Http), ROOM, patient);
-    let (end, ended) = tokio::sync::oneshot::channel::<()>();
-    let task = tokio::spawn(sender.run(async {
-        assert!(ended.await.is_ok());
-    }));
-    assert!(queue.offer(sample(1, 4)).is_some());
-    tokio::time::sleep(Duration::from_millis(50)).await;
-    assert_eq!(receiver.requests(), 0, "the batch waits for others");
-    end.send(()).unwrap();
-    receiver.asked(1).await;
-    assert!(queue.offer(sample(2, 5)).is_some());
-    until(&queue, stats(9, 0, 0)).await;
-    drop(queue);
-    task.await.unwrap();
-}
-
-#[tokio::test]
-async fn the_end_waits_for_a_silent_receiver_no_longer_than_it_may() {
-    let receiver = Receiver::start(Answer::Silence).await;
-    let (queue, sender) = sender(&receiver, ROOM);
-    let (end, ended) = tokio::sync::oneshot::channel::<()>();
-    let task = tokio::spawn(sender.run(async {
-        assert!(ended.await.is_ok());
-    }));
-    assert!(queue.offer(sample(1, 4)).is_some());
-    receiver.asked(1).await;
-    for trace in traces(3, 2) {
-        assert!(queue.offer(trace).is_some());
-    }
-    end.send(()).unwrap();
-    let ended = tokio::time::timeout(PACE.drain_max * 5, task).await;
-    ended.expect("it ends").unwrap();
-    assert_eq!(queue.stats(), stats(0, 0, 10));
-    assert!(
-        queue.offer(sample(9, 1)).is_none(),
-        "nobody takes it any more"
-    );
-    assert_eq!(queue.stats(), stats(0, 0, 11));
-}
-
-#[tokio::test]
-async fn sending_by_hand_says_what_came_of_it() {
-    let receiver = Receiver::start(Answer::Take).await;
-    let client = client(&receiver, TraceProtocol::Http);
-    let taken = send_all(&client, traces(3, SPANS_MAX)).await.unwrap();
-    assert_eq!((taken.rejected, receiver.requests()), (0, 3));
-    receiver.answer(Answer::Status(403));
-    let refused = send_all(&client, traces(1, 1)).await.unwrap_err();
-    assert!(
-        matches!(&refused, SendError::Refused(why) if why.contains("403")),
-        "{refused}"
-    );
 }
 
 #[test]

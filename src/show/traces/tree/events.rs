@@ -11,13 +11,13 @@ use opentelemetry::trace::Event;
 use super::{Attributes, Scene, instant};
 
 /// All of them, by time.
-pub(super) fn all(episode: &EpisodeAnswer, scene: &Scene<'_>, closed: EventTime) -> Vec<Event> {
+pub(super) fn all(episode: &EpisodeAnswer, scene: Scene<'_>, closed: EventTime) -> Vec<Event> {
     let joined = episode.joined.iter().map(joined);
     let left = episode.departures.iter().map(left);
     let causes = episode.contributing.iter();
     let changed = causes.filter_map(|found| changed(episode, found));
     let during = episode.began..=closed;
-    let zombies = scene.now.iter().chain(scene.over);
+    let zombies = scene.beside.disagreements.iter();
     let zombies = zombies.filter(|found| during.contains(&found.since));
     let mut events: Vec<Event> = joined
         .chain(left)

@@ -15,7 +15,7 @@ const UNRESOLVED: &str =
 
 pub(super) fn draft(
     episode: &EpisodeAnswer,
-    scene: &Scene<'_>,
+    scene: Scene<'_>,
     chosen: &Chosen,
     inner: &[Draft],
     closed: EventTime,
@@ -40,7 +40,7 @@ pub(super) fn draft(
     draft
 }
 
-fn what(episode: &EpisodeAnswer, scene: &Scene<'_>) -> Attributes {
+fn what(episode: &EpisodeAnswer, scene: Scene<'_>) -> Attributes {
     let first = episode.contributing.first();
     let contributing = episode.contributing.iter().skip(1).map(|found| {
         let (cause, generation) = (found.cause.label(), found.generation);
@@ -66,7 +66,7 @@ fn what(episode: &EpisodeAnswer, scene: &Scene<'_>) -> Attributes {
             "evenkeel.outcome",
             episode.outcome.map(EpisodeOutcome::label),
         )
-        .some("evenkeel.pattern", scene.pattern.map(Pattern::label))
+        .text("evenkeel.pattern", Pattern::label(scene.beside.pattern))
         .number("evenkeel.generations", episode.generations)
         .number("evenkeel.first_generation", episode.first_generation)
         .number("evenkeel.last_generation", episode.last_generation)
@@ -115,7 +115,7 @@ fn left_out(episode: &EpisodeAnswer, chosen: &Chosen, attributes: Attributes) ->
 }
 
 /// The episode that this one goes on with.
-fn before(episode: &EpisodeAnswer, scene: &Scene<'_>) -> Option<Link> {
+fn before(episode: &EpisodeAnswer, scene: Scene<'_>) -> Option<Link> {
     let before = episode.follows.as_deref()?;
     let trace = ids::of_id(scene.settings, before)?;
     let root = context(trace, ids::span_id(trace, ROOT));

@@ -23,6 +23,8 @@ struct Of<'a> {
     key: String,
     round: &'a EpisodeRound,
     polled: Option<&'a PolledBounds>,
+    /// Whether the episode closed with it.
+    is_last: bool,
     closed: EventTime,
 }
 
@@ -64,6 +66,7 @@ impl<'a> Of<'a> {
             key: format!("round {}@{}", round.generation, round.recorded.0),
             round,
             polled: is_once.then_some(polled),
+            is_last: place.saturating_add(1) == episode.rounds.len(),
             closed,
         }
     }
@@ -95,7 +98,10 @@ impl<'a> Of<'a> {
             .number("evenkeel.generation", round.generation)
             .text("evenkeel.cause", round.cause.label())
             .some("evenkeel.subject", round.subject.as_deref())
-            .some("evenkeel.outcome", round.outcome.map(Outcome::label))
+            .some(
+                "evenkeel.outcome",
+                self.outcome(started).map(Outcome::label),
+            )
             .some("evenkeel.leader", round.leader.as_deref())
             .count("evenkeel.generations_without_record", round.missing_before)
             .count("evenkeel.delay_ms", round.delay_ms)
@@ -122,6 +128,18 @@ impl<'a> Of<'a> {
             }
         }
         Draft::new(self.key.as_str(), Some(ROOT), "round", times, attributes)
+    }
+
+    /// How it ended. Of the last one more may be known to who has read what followed it, or a
+    /// status that was written later, and that is not the same for all: what counts is what its
+    /// record says, and what workers wrote of it until the episode closed.
+    fn outcome(&self, started: u64) -> Option<Outcome> {
+        let known = self.round.outcome;
+        match known {
+            _ if !self.is_last => known,
+            Some(Outcome::Emptied | Outcome::Mismatch) => known,
+            _ => (started > 0).then_some(Outcome::Completed),
+        }
     }
 
     /// What polls and arrivals here say of the round.

@@ -4,26 +4,25 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use evenkeel_core::answers::{
-    DurationAnswer, EpisodeAnswer, EpisodeOutcome, EpisodeRound, EpisodeState, ItemAnswer,
-    ItemPhase, JoinedAnswer, Phase, PhaseWork, PolledRound, WorkerPhases,
+    ClosingAnswer, DurationAnswer, EpisodeAnswer, EpisodeOutcome, EpisodeRound, EpisodeState,
+    ItemAnswer, ItemPhase, JoinedAnswer, Outcome, Pattern, Phase, PhaseWork, PolledRound,
+    WorkerPhases,
 };
 use evenkeel_core::facts::time::EventTime;
 use opentelemetry::trace::{SpanId, Status};
 
-use super::{EVENTS_MAX, SPANS_MAX, Scene, SpanData, Trace, Value, instant, trace};
+use super::{EVENTS_MAX, SPANS_MAX, SpanData, Trace, Value, instant, trace};
 use crate::show::sample::{killed, settings};
 
 const BEGAN: i64 = 1_700_000_000_000;
 
+const BESIDE: ClosingAnswer = ClosingAnswer {
+    pattern: Pattern::Quiet,
+    disagreements: Vec::new(),
+};
+
 fn told(episode: &EpisodeAnswer) -> Option<Trace> {
-    let settings = settings("connect-orders");
-    let scene = Scene {
-        settings: &settings,
-        pattern: None,
-        now: &[],
-        over: &[],
-    };
-    trace(episode, &scene)
+    trace(&settings("connect-orders"), episode, &BESIDE)
 }
 
 /// A closed episode of so many rounds, a second apart, in each of which so many workers start
@@ -271,13 +270,7 @@ fn what_is_open_or_cut_or_of_a_cluster_without_a_name_has_no_trace() {
     assert!(told(&cut).is_none());
     let mut settings = settings("connect-orders");
     settings.cluster_id = None;
-    let scene = Scene {
-        settings: &settings,
-        pattern: None,
-        now: &[],
-        over: &[],
-    };
-    assert!(trace(&episode, &scene).is_none());
+    assert!(trace(&settings, &episode, &BESIDE).is_none());
 }
 
 #[test]
@@ -294,4 +287,38 @@ fn an_unresolved_rebalance_is_an_error_and_what_follows_links_to_it() {
     let link = &next.spans[0].links[0];
     assert_eq!(link.span_context, first.spans[0].span_context);
     assert_ne!(next.id, first.id);
+}
+
+/// Of whom the last round is proven to be completed hangs on how much each sidecar has read.
+#[test]
+fn how_the_last_round_ended_is_said_by_what_was_written_until_the_episode_closed() {
+    let outcomes = |episode: &EpisodeAnswer| -> Vec<Option<String>> {
+        let trace = told(episode).unwrap();
+        let rounds = trace.spans.into_iter().filter(|span| span.name == "round");
+        rounds
+            .map(|round| {
+                let mut said = round.attributes.into_iter();
+                let said = said.find(|said| said.key.as_str() == "evenkeel.outcome")?;
+                Some(said.value.to_string())
+            })
+            .collect()
+    };
+    let completed = Some("completed".to_owned());
+    let mut episode = storm(2, 1);
+    episode.rounds[0].outcome = Some(Outcome::Completed);
+    // Its worker wrote that all of it runs.
+    for known in [None, Some(Outcome::Completed), Some(Outcome::Unknown)] {
+        episode.rounds[1].outcome = known;
+        assert_eq!(outcomes(&episode), [completed.clone(), completed.clone()]);
+    }
+    // Nobody was told to start anything: what is known is known from later.
+    episode.rounds[1].workers.clear();
+    for known in [None, Some(Outcome::Completed), Some(Outcome::Aborted)] {
+        episode.rounds[1].outcome = known;
+        assert_eq!(outcomes(&episode), [completed.clone(), None]);
+    }
+    // The record itself says it.
+    episode.rounds[1].outcome = Some(Outcome::Mismatch);
+    let mismatch = Some("mismatch".to_owned());
+    assert_eq!(outcomes(&episode), [completed, mismatch]);
 }

@@ -5,7 +5,7 @@ use std::future::Future;
 use std::pin::pin;
 use std::time::Duration;
 
-use bytes::Bytes;
+use bytes::BytesMut;
 use http_body_util::{BodyExt, Limited};
 use hyper::body::Incoming;
 use hyper::header::{HeaderMap, RETRY_AFTER};
@@ -18,7 +18,7 @@ pub(super) const WAIT_MAX: Duration = Duration::from_secs(60);
 /// An answer's body, and what came after it.
 #[derive(Debug, Default)]
 pub(super) struct Answer {
-    pub(super) body: Bytes,
+    pub(super) body: BytesMut,
     pub(super) trailers: HeaderMap,
 }
 
@@ -39,15 +39,19 @@ pub(super) async fn driven<T>(
     }
 }
 
-pub(super) async fn read(body: Incoming) -> Result<Answer, SendError> {
-    let collected = Limited::new(body, ANSWER_BYTES_MAX).collect().await;
-    let collected =
-        collected.map_err(|error| SendError::Later(format!("answer not read: {error}")))?;
-    let trailers = collected.trailers().cloned().unwrap_or_default();
-    Ok(Answer {
-        body: collected.to_bytes(),
-        trailers,
-    })
+/// Reads a body; what came before an error is there, too.
+pub(super) async fn read(body: Incoming, into: &mut Answer) -> Result<(), SendError> {
+    let mut body = Limited::new(body, ANSWER_BYTES_MAX);
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|error| SendError::Later(format!("answer not read: {error}")))?;
+        match frame.into_data() {
+            Ok(data) => into.body.extend_from_slice(&data),
+            Err(other) => into
+                .trailers
+                .extend(other.into_trailers().unwrap_or_default()),
+        }
+    }
+    Ok(())
 }
 
 pub(super) fn failed(error: &hyper::Error) -> SendError {

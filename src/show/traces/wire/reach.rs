@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::Path;
 use std::pin::Pin;
 
-use openssl::pkey::PKey;
+use openssl::pkey::{PKey, Private};
 use openssl::ssl::{SslConnector, SslConnectorBuilder, SslMethod};
 use openssl::x509::store::{X509Store, X509StoreBuilder};
 use openssl::x509::{X509, X509VerifyResult};
@@ -16,7 +16,7 @@ use tokio_openssl::SslStream;
 
 use super::SendError;
 use crate::config::authorities::{BUNDLE_DIRS, BUNDLES};
-use crate::config::{TraceEndpoint, TraceProtocol, TracesConfig};
+use crate::config::{TraceEndpoint, TraceFile, TraceProtocol, TracesConfig};
 
 /// A bundle of all public authorities has 250 kB.
 const FILE_BYTES_MAX: u64 = 16 * 1024 * 1024;
@@ -29,6 +29,8 @@ pub struct Unfit {
     pub key: &'static str,
     /// Which.
     pub file: String,
+    /// The variable that names it, if the configuration does not.
+    pub variable: Option<String>,
     /// Why.
     pub reason: String,
 }
@@ -84,61 +86,71 @@ pub(super) async fn connected(config: &TracesConfig) -> Result<Box<dyn Wire>, Se
 
 /// What TLS is made from: files are read now. OpenSSL's connector checks the certificate and
 /// the name in it.
-pub(super) fn connector(config: &TracesConfig) -> Result<SslConnector, Unfit> {
+fn connector(config: &TracesConfig) -> Result<SslConnector, Unfit> {
     let mut builder = SslConnector::builder(SslMethod::tls_client())
-        .map_err(|error| unfit("endpoint", Path::new("tls"), &error))?;
+        .map_err(|error| unusable("endpoint", "tls", &error))?;
     match &config.ca_file {
         None => usual_authorities(&mut builder)
-            .map_err(|error| unfit("ca_file", Path::new("the system's authorities"), &error))?,
-        Some(path) => {
-            let pem = read("ca_file", path)?;
-            let trusted = only(certificates("ca_file", path, &pem)?);
-            builder.set_cert_store(trusted.map_err(|error| unfit("ca_file", path, &error))?);
-        }
+            .map_err(|error| unusable("ca_file", "the system's authorities", &error))?,
+        Some(file) => builder.set_cert_store(trusted(file)?),
     }
-    if let (Some(path), Some(key_path)) = (&config.certificate_file, &config.key_file) {
+    if let (Some(file), Some(key_file)) = (&config.certificate_file, &config.key_file) {
         let key = "certificate_file";
-        let mut chain = certificates(key, path, &read(key, path)?)?.into_iter();
+        let mut chain = certificates(key, file)?.into_iter();
+        let private = private(key_file)?;
         if let Some(own) = chain.next() {
             let set = builder.set_certificate(&own);
-            set.map_err(|error| unfit(key, path, &error))?;
+            set.map_err(|error| unfit(key, file, error.to_string()))?;
         }
         for above in chain {
             let added = builder.add_extra_chain_cert(above);
-            added.map_err(|error| unfit(key, path, &error))?;
+            added.map_err(|error| unfit(key, file, error.to_string()))?;
         }
-        let pem = read("key_file", key_path)?;
-        // Without a password at hand, one is not asked for on a terminal.
-        let private = PKey::private_key_from_pem_callback(&pem, |_| Ok(0));
-        let private = private.map_err(|_| Unfit {
-            key: "key_file",
-            file: key_path.display().to_string(),
-            reason: "holds no key in PEM that opens without a password".to_owned(),
-        })?;
         let fits = builder
             .set_private_key(&private)
             .and_then(|()| builder.check_private_key());
-        fits.map_err(|_| Unfit {
-            key: "key_file",
-            file: key_path.display().to_string(),
-            reason: format!("is not the key of {}", path.display()),
+        fits.map_err(|_| {
+            let reason = format!("is not the key of {}", file.path.display());
+            unfit("key_file", key_file, reason)
         })?;
     }
     if config.protocol == TraceProtocol::Grpc {
         let offered = builder.set_alpn_protos(b"\x02h2");
-        offered.map_err(|error| unfit("protocol", Path::new("tls"), &error))?;
+        offered.map_err(|error| unusable("protocol", "tls", &error))?;
     }
     Ok(builder.build())
 }
 
-/// A store of these and no others. The one that a connector begins with has what `SSL_CERT_FILE`
-/// and `SSL_CERT_DIR` name, too.
-fn only(certificates: Vec<X509>) -> Result<X509Store, openssl::error::ErrorStack> {
-    let mut store = X509StoreBuilder::new()?;
-    for certificate in certificates {
-        store.add_cert(certificate)?;
+/// What is wrong with the files that TLS is made from, as they are now: of each what is wrong
+/// with it, then of all together.
+pub(super) fn unfits(config: &TracesConfig) -> Vec<Unfit> {
+    let TracesConfig {
+        ca_file,
+        certificate_file,
+        key_file,
+        ..
+    } = config;
+    let trusted = ca_file.as_ref().and_then(|file| trusted(file).err());
+    let shown = certificate_file.as_ref();
+    let shown = shown.and_then(|file| certificates("certificate_file", file).err());
+    let private = key_file.as_ref().and_then(|file| private(file).err());
+    let each: Vec<Unfit> = [trusted, shown, private].into_iter().flatten().collect();
+    match each.is_empty() {
+        true => connector(config).err().into_iter().collect(),
+        false => each,
     }
-    Ok(store.build())
+}
+
+/// Who is trusted, and nobody else. The store that a connector begins with has what
+/// `SSL_CERT_FILE` and `SSL_CERT_DIR` name, too.
+fn trusted(file: &TraceFile) -> Result<X509Store, Unfit> {
+    let certificates = certificates("ca_file", file)?;
+    let store = X509StoreBuilder::new().and_then(|mut store| {
+        let mut certificates = certificates.into_iter();
+        certificates.try_for_each(|one| store.add_cert(one))?;
+        Ok(store.build())
+    });
+    store.map_err(|error| unfit("ca_file", file, error.to_string()))
 }
 
 /// The first bundle there is, beside what `SSL_CERT_FILE` and `SSL_CERT_DIR` name.
@@ -153,31 +165,48 @@ fn usual_authorities(builder: &mut SslConnectorBuilder) -> Result<(), openssl::e
     }
 }
 
-fn certificates(key: &'static str, path: &Path, pem: &[u8]) -> Result<Vec<X509>, Unfit> {
-    match X509::stack_from_pem(pem) {
+fn certificates(key: &'static str, file: &TraceFile) -> Result<Vec<X509>, Unfit> {
+    match X509::stack_from_pem(&read(key, file)?) {
         Ok(all) if !all.is_empty() => Ok(all),
-        _ => Err(Unfit {
-            key,
-            file: path.display().to_string(),
-            reason: "holds no certificates in PEM".to_owned(),
-        }),
+        _ => Err(unfit(key, file, "holds no certificates in PEM".to_owned())),
     }
 }
 
-fn read(key: &'static str, path: &Path) -> Result<Vec<u8>, Unfit> {
+fn private(file: &TraceFile) -> Result<PKey<Private>, Unfit> {
+    let pem = read("key_file", file)?;
+    // Without a password at hand, one is not asked for on a terminal.
+    let private = PKey::private_key_from_pem_callback(&pem, |_| Ok(0));
+    private.map_err(|_| {
+        let reason = "holds no key in PEM that opens without a password";
+        unfit("key_file", file, reason.to_owned())
+    })
+}
+
+fn read(key: &'static str, file: &TraceFile) -> Result<Vec<u8>, Unfit> {
     let mut bytes = Vec::new();
-    let read = fs::File::open(path).and_then(|file| {
+    let read = fs::File::open(&file.path).and_then(|file| {
         let mut file = file.take(FILE_BYTES_MAX);
         file.read_to_end(&mut bytes)
     });
-    read.map_err(|error| unfit(key, path, &error))?;
+    read.map_err(|error| unfit(key, file, error.to_string()))?;
     Ok(bytes)
 }
 
-fn unfit(key: &'static str, path: &Path, error: &dyn std::error::Error) -> Unfit {
+fn unfit(key: &'static str, file: &TraceFile, reason: String) -> Unfit {
     Unfit {
         key,
-        file: path.display().to_string(),
+        file: file.path.display().to_string(),
+        variable: file.variable.clone(),
+        reason,
+    }
+}
+
+/// What is wrong with something that is no file of the configuration.
+fn unusable(key: &'static str, what: &str, error: &dyn std::error::Error) -> Unfit {
+    Unfit {
+        key,
+        file: what.to_owned(),
+        variable: None,
         reason: error.to_string(),
     }
 }

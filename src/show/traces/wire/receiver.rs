@@ -1,5 +1,6 @@
 //! For tests: a small receiver of OTLP over HTTP and gRPC, which answers as it is told.
 
+use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
@@ -41,6 +42,8 @@ pub(in crate::show::traces) enum Answer {
     Status(u16),
     /// Such a status, and that it wants to be left alone for so many seconds.
     Busy(u16, u8),
+    /// Takes them, after so many milliseconds.
+    TakeLate(u64),
     /// Nothing, ever.
     Silence,
 }
@@ -51,19 +54,28 @@ pub(in crate::show::traces) struct Asked {
     pub(in crate::show::traces) path: String,
     pub(in crate::show::traces) headers: HeaderMap,
     pub(in crate::show::traces) message: ExportTraceServiceRequest,
+    pub(in crate::show::traces) answer: Answer,
 }
 
 impl Asked {
-    fn spans(&self) -> usize {
+    /// The first byte of the trace of each span.
+    pub(in crate::show::traces) fn traces(&self) -> impl Iterator<Item = u8> {
         let scopes = self.message.resource_spans.iter();
         let scopes = scopes.flat_map(|resource| &resource.scope_spans);
-        scopes.map(|scope| scope.spans.len()).sum()
+        let spans = scopes.flat_map(|scope| &scope.spans);
+        spans.map(|span| span.trace_id[0])
+    }
+
+    pub(in crate::show::traces) fn spans(&self) -> usize {
+        self.traces().count()
     }
 }
 
 #[derive(Debug)]
 struct Shared {
     answer: Mutex<Answer>,
+    /// What is answered before that, each once.
+    first: Mutex<VecDeque<Answer>>,
     asked: Mutex<Vec<Asked>>,
 }
 
@@ -81,6 +93,7 @@ impl Receiver {
     pub(in crate::show::traces) async fn start(answer: Answer) -> Self {
         let shared = Arc::new(Shared {
             answer: Mutex::new(answer),
+            first: Mutex::default(),
             asked: Mutex::default(),
         });
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -95,6 +108,11 @@ impl Receiver {
 
     pub(in crate::show::traces) fn answer(&self, answer: Answer) {
         *self.shared.answer.lock().unwrap() = answer;
+    }
+
+    /// Answers these first, each once.
+    pub(in crate::show::traces) fn answer_first(&self, answers: impl IntoIterator<Item = Answer>) {
+        self.shared.first.lock().unwrap().extend(answers);
     }
 
     /// Refuses connections from now on.
@@ -197,20 +215,26 @@ async fn answered(
     } else {
         message
     };
+    let first = shared.first.lock().unwrap().pop_front();
     let asked = Asked {
         path: head.uri.path().to_owned(),
         headers: head.headers,
         message: ExportTraceServiceRequest::decode(message).unwrap(),
+        answer: first.unwrap_or(*shared.answer.lock().unwrap()),
     };
-    let spans = asked.spans();
+    let (spans, answer) = (asked.spans(), asked.answer);
     shared.asked.lock().unwrap().push(asked);
-    let answer = match *shared.answer.lock().unwrap() {
+    let answer = match answer {
         Answer::TakeUpTo(most) if spans > most => Answer::Status(413),
         answer => answer,
     };
     let rejected = match answer {
         Answer::Reject(rejected) => rejected,
         Answer::Silence => std::future::pending().await,
+        Answer::TakeLate(ms) => {
+            tokio::time::sleep(Duration::from_millis(ms)).await;
+            0
+        }
         Answer::Take | Answer::TakeUpTo(_) | Answer::Status(_) | Answer::Busy(..) => 0,
     };
     let partial = (rejected > 0).then(|| ExportTracePartialSuccess {
@@ -329,7 +353,7 @@ pub(in crate::show::traces) fn config(
 }
 
 pub(in crate::show::traces) fn client(receiver: &Receiver, protocol: TraceProtocol) -> Client {
-    Client::new(config(receiver.address, protocol)).unwrap()
+    Client::new(config(receiver.address, protocol))
 }
 
 /// A trace with so many spans.

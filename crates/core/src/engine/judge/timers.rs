@@ -1,9 +1,12 @@
 //! What ends or settles without a record: timers, at their event time; and what is asked for so
 //! that they can fire.
 
+use std::sync::Arc;
+
 use super::Story;
-use crate::answers::EpisodeOutcome;
-use crate::engine::{Change, State};
+use crate::answers::{ClosingAnswer, DisagreementAnswer, EpisodeOutcome};
+use crate::engine::publish::can_compare;
+use crate::engine::{Change, State, disagreements};
 use crate::facts::input::Topic;
 use crate::facts::time::{ArrivalTime, EventTime};
 use crate::story::episodes::{Closed, Episodes, Shown};
@@ -81,7 +84,38 @@ impl State {
             self.count_episode(&closed.answer);
             closed.answer = self.story.episodes.watched().unwrap_or(closed.answer);
         }
-        self.changes.push(Change::Closed(closed.answer));
+        let at = closed.answer.closed.unwrap_or(closed.answer.began);
+        let beside = self.beside(at);
+        self.changes
+            .push(Change::Closed(closed.answer, Box::new(beside)));
+    }
+
+    /// What is known when an episode closes, at that instant and by the order of the log. What was
+    /// read since, up to the input that proves that it is over, is not part of it: others had read
+    /// less, or more.
+    fn beside(&mut self, at: EventTime) -> ClosingAnswer {
+        self.weigh_disagreements(at);
+        let pattern = self
+            .story
+            .patterns
+            .at(at, &self.names, self.story.switches)
+            .pattern;
+        let mut disagreements = Vec::new();
+        if can_compare(self) {
+            let told = disagreements::answer(self);
+            disagreements.extend(told.now);
+            disagreements.extend(told.over);
+            // Whether one is over by now is another matter.
+            let place = |each: &DisagreementAnswer| {
+                let worker = Arc::clone(&each.worker);
+                (each.since, each.kind, each.item.clone(), worker)
+            };
+            disagreements.sort_by_cached_key(place);
+        }
+        ClosingAnswer {
+            pattern,
+            disagreements,
+        }
     }
 
     /// Whether the agent should ask where the topics end: a step, or the end of an episode,

@@ -48,7 +48,7 @@ pub(super) fn print_change(out: &mut String, engine: &Engine, change: &Change) {
         }
         Change::Deleted => writeln!(out, "deleted").unwrap(),
         // Told by `story` lines.
-        Change::CaughtUp { .. } | Change::Opened(_) | Change::Closed(_) => {}
+        Change::CaughtUp { .. } | Change::Opened(_) | Change::Closed(..) => {}
     }
 }
 
