@@ -73,7 +73,9 @@ fn every_command_of_the_runbooks_is_answered() {
         let state = group("/api/v1/state")?;
         let is_known = state["group"]["members"].is_array() && state["pattern"].is_object();
         let told = group("/api/v1/episodes")?;
-        let has_one = told["episodes"].as_array().is_some_and(|all| !all.is_empty());
+        let has_one = told["episodes"]
+            .as_array()
+            .is_some_and(|all| !all.is_empty());
         Ok((is_known && has_one && state["current"] == true).then_some(()))
     })
     .unwrap();
