@@ -25,6 +25,7 @@ use evenkeel_core::facts::time::ArrivalTime;
 use crate::replays::{captures, name};
 
 mod recorded;
+mod runbooks;
 mod scraped;
 
 use recorded::{AS_THE_ROUNDS, EVERYDAY, NO_STORMS, RAISED, UNRECORDED};

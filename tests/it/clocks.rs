@@ -14,6 +14,16 @@ use crate::replays::{captures, name};
 /// Recording, check, and why it is true there.
 const FIRE: &[(&str, &str, &str)] = &[
     (
+        "config_mismatch",
+        "config_mismatches",
+        "a worker with another config topic is in the group: no round gets an assignment",
+    ),
+    (
+        "config_mismatch",
+        "config_offsets_apart",
+        "its config topic has more in it than the others ever read",
+    ),
+    (
         "connector_holds_up",
         "connector_call_exceeds_rebalance",
         "a connector waits 14 s for a source that does not answer, again and again, and the group waits for 8 s",

@@ -56,6 +56,9 @@ const UNSEEN: [(&str, &str, &str, &str); 6] = [
     ),
 ];
 
+/// How much later a stop is written than it is over, at most on an average.
+const STATUS_MS: i64 = 20;
+
 fn text(value: &Value) -> String {
     value.as_str().unwrap().to_owned()
 }
@@ -80,15 +83,18 @@ fn count(all: &Value, key: impl Fn(&Value) -> Option<(String, String)>) -> Count
     counts
 }
 
-/// Milliseconds by reason, connectors together; what somebody wanted is no downtime.
-fn down_ms(costs: &Value) -> BTreeMap<String, i64> {
-    let mut sums = BTreeMap::new();
+/// Milliseconds by reason, connectors together, and of how many stretches; what somebody wanted
+/// is no downtime.
+fn down_ms(costs: &Value) -> BTreeMap<String, (i64, i64)> {
+    let mut sums: BTreeMap<String, (i64, i64)> = BTreeMap::new();
     for stretch in costs["downtime"].as_array().unwrap() {
         let reason = text(&stretch["reason"]);
         let (from, to) = (stretch["from_ms"].as_i64(), stretch["to_ms"].as_i64());
         let wanted = ["paused", "stopped", "deleted"].contains(&&*reason);
         if let (Some(from), Some(to), false) = (from, to, wanted) {
-            *sums.entry(reason).or_default() += to - from;
+            let (ms, stretches) = sums.entry(reason).or_default();
+            *ms += to - from;
+            *stretches += 1;
         }
     }
     sums
@@ -161,9 +167,9 @@ fn every_recorded_cost_is_counted() {
             .collect::<BTreeSet<_>>()
         {
             let told = told_ms.get(reason).copied().unwrap_or(0);
-            let real = real_ms.get(reason).copied().unwrap_or(0);
-            // A status is written some milliseconds after what it tells of.
-            if (told - real).abs() > real / 20 + 100 {
+            let (real, stretches) = real_ms.get(reason).copied().unwrap_or_default();
+            // A status is written some milliseconds after what it tells of, each time.
+            if (told - real).abs() > (real / 20 + 100).max(STATUS_MS * stretches) {
                 differ(
                     "down",
                     reason,

@@ -5,6 +5,7 @@
 
 mod accuracy;
 mod agent;
+mod alarms;
 mod brokers;
 mod changed;
 mod changes;
@@ -307,6 +308,7 @@ pub fn all() -> impl Iterator<Item = &'static Scenario> {
         mistuned::SCENARIOS,
         traced::SCENARIOS,
         paged::SCENARIOS,
+        alarms::SCENARIOS,
     ];
     SCENARIOS.iter().chain(more.into_iter().flatten())
 }

@@ -10,8 +10,10 @@
 //! | `${same}` | the labels that tell one group from any other |
 //! | `${matchers}`, `${arguments}` | the same, for `printf`: series of the alert's group |
 //! | `${runbook}`, `${dashboard UID}` | links of the alert above |
-//! | `${names QUERY LABEL MATCHERS}` | up to five values of a label, and how many more; a matcher `a=@` takes the alert's own |
+//! | `${names QUERY LABEL MATCHERS}` | up to five values of a label, and how many more; a matcher `a=@` takes the alert's own, and `{@,a="b"}` in the query has one that is only there |
 //! | `${after_move ALERT}` | a sentence, if the alert began soon after a rebalance |
+//! | `${delay_ended}` | when the newest scheduled delay ends, or did |
+//! | `${delay_ends}` | a sentence: when the scheduled delay that runs ends, and how soon that is |
 //! | `${newest}` | what set the newest rebalance off, and who |
 //! | `${place}` | in which cluster that is, where the alert says so |
 //! | `${trust}` | the same, and how many copies are sure of what they see |
@@ -20,6 +22,9 @@ use super::settings::{Setting, Settings, millis, written};
 
 /// Subjects that a description names.
 const NAMED_MAX: usize = 5;
+
+/// When the scheduled delay ends.
+const DEADLINE: &str = "evenkeel_scheduled_rebalance_deadline_timestamp_seconds";
 
 /// Seconds after a generation within which what fails is told to be near it: a minute, and a
 /// scrape.
@@ -80,6 +85,8 @@ fn value(inner: &str, alert: &str, settings: &Settings) -> Option<String> {
         ("arguments", []) => Some(arguments(settings)),
         ("runbook", []) => Some(format!("{}/{alert}.md", settings.runbook_base)),
         ("dashboard", [uid]) => Some(dashboard(uid, settings)),
+        ("delay_ended", []) => Some(delay_ended(settings)),
+        ("delay_ends", []) => Some(delay_ends(settings)),
         ("newest", []) => Some(newest(settings)),
         ("place", []) => Some(place(settings)),
         ("trust", []) => Some(place(settings) + &trust(settings)),
@@ -129,8 +136,8 @@ fn arguments(settings: &Settings) -> String {
     settings.same.iter().map(one).collect::<Vec<_>>().join(" ")
 }
 
-/// A query of series of the alert's group, for `printf`, with its arguments. It has `{@}`
-/// where matchers go, or is a name and a comparison.
+/// A query of series of the alert's group, for `printf`, with its arguments. It has `{@` where
+/// matchers go, or is a name and a comparison.
 fn selected(query: &str, more: &str, settings: &Settings) -> (String, String) {
     let mut all = matchers(settings);
     let mut filled = arguments(settings);
@@ -143,10 +150,10 @@ fn selected(query: &str, more: &str, settings: &Settings) -> (String, String) {
             all.push_str(&format!(",{matcher}"));
         }
     }
-    let places = query.matches("{@}").count().max(1);
+    let places = query.matches("{@").count().max(1);
     let filled = vec![filled; places].join(" ");
-    if query.contains("{@}") {
-        return (query.replace("{@}", &format!("{{{all}}}")), filled);
+    if query.contains("{@") {
+        return (query.replace("{@", &format!("{{{all}")), filled);
     }
     let end = query.find(['=', '>']).unwrap_or(query.len());
     let (name, comparison) = query.split_at(end);
@@ -176,6 +183,26 @@ fn dashboard(uid: &str, settings: &Settings) -> String {
         ));
     }
     format!("'{link}'")
+}
+
+/// The latest: a copy that lags shows an older one. To the second, as a person reads it.
+fn delay_ended(settings: &Settings) -> String {
+    let (deadline, filled) = selected(DEADLINE, "", settings);
+    format!(
+        "{{{{ with query (printf `round(max({deadline}))` {filled}) }}}}\
+         {{{{ . | first | value | humanizeTimestamp }}}}{{{{ else }}}}an unknown time{{{{ end }}}}"
+    )
+}
+
+/// By the clock of whoever evaluates the rules, who also says how soon.
+fn delay_ends(settings: &Settings) -> String {
+    let (deadline, filled) = selected(DEADLINE, "", settings);
+    format!(
+        "{{{{ with query (printf `round(max({deadline})) > time()` {filled}) }}}}\
+         Work that waits for the scheduled delay is handed out at {{{{ . | first | value | humanizeTimestamp }}}}\
+         {{{{ else }}}}No scheduled delay runs{{{{ end }}}}\
+         {{{{ range query (printf `max({deadline}) - time() > 0` {filled}) }}}}, in {{{{ .Value | humanizeDuration }}}}{{{{ end }}}}."
+    )
 }
 
 fn newest(settings: &Settings) -> String {

@@ -130,6 +130,26 @@ fn a_threshold_beyond_its_limits_is_refused() {
     assert!(found[0].starts_with(told), "{found:?}");
 }
 
+/// Whoever is refused tries what the message has as examples.
+#[test]
+fn examples_of_a_time_are_taken() {
+    let mut times = 0;
+    for (name, _) in settings::limits() {
+        let told = &refused(&["--set", &format!("{name}=soon")])[0];
+        let Some((_, examples)) = told.split_once(", as in ") else {
+            continue;
+        };
+        times += 1;
+        let examples = examples.lines().next().unwrap();
+        let examples: Vec<&str> = examples.split(" or ").collect();
+        assert_eq!(examples.len(), 2, "{told}");
+        for example in examples {
+            printed(&["--set", &format!("{name}={example}")]);
+        }
+    }
+    assert!(times > 15, "{times}");
+}
+
 /// Which of the two was meant nobody knows.
 #[test]
 fn a_threshold_is_set_once() {
@@ -148,10 +168,7 @@ fn a_threshold_is_set_once() {
 fn a_threshold_is_in_the_expression_and_in_the_words() {
     let text = printed(&["--set", "lost_margin=1m30s"]);
     assert!(text.contains("seconds:max > 90\n"), "{text}");
-    assert!(
-        text.contains("ended more than\n            90s ago"),
-        "{text}"
-    );
+    assert!(text.contains(", more than 90s ago. Connectors"), "{text}");
 }
 
 #[test]

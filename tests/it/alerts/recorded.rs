@@ -83,6 +83,18 @@ pub(super) const RAISED: &[Raised] = &[
         &["--set", "rate_for=1m"],
         false,
     ),
+    (
+        "EvenkeelRebalanceLoop",
+        "config_mismatch",
+        &["--time-scale", AS_THE_ROUNDS],
+        true,
+    ),
+    (
+        "EvenkeelRebalanceStorm",
+        "task_configs_storm",
+        &["--time-scale", AS_THE_ROUNDS],
+        false,
+    ),
     ("EvenkeelWorkerFlapping", "flapping_worker", &[], false),
     (
         "EvenkeelProtocolFallback",
@@ -118,6 +130,12 @@ pub(super) const RAISED: &[Raised] = &[
         "EvenkeelConnectorWithoutTasks",
         "group_expired",
         &["--time-scale", AT_ONCE],
+        true,
+    ),
+    (
+        "EvenkeelRestartingStuck",
+        "restart_hangs",
+        &["--time-scale", AS_THE_DELAY],
         true,
     ),
     (
@@ -180,27 +198,15 @@ pub(super) const RAISED: &[Raised] = &[
 /// Alerts that no recording can raise, and why.
 pub(super) const UNRECORDED: &[(&str, &str)] = &[
     (
-        "EvenkeelRebalanceLoop",
-        "five rounds in a row that come to nothing: no recording has more than one that is aborted, and none of \
-         CONFIG_MISMATCH, which `live::live_paged` makes; the tests of patterns have such loops as data",
-    ),
-    (
         "EvenkeelRebalanceNotConverging",
         "released leaders converge; the tests of patterns have such loops as data",
     ),
     (
-        "EvenkeelRebalanceStorm",
-        "delays_differ, restart_outlives_delay and rolling_upgrade_patient have the pattern, and are rightly silent: in \
-         each, six workers or more left in good order",
-    ),
-    (
         "EvenkeelLeaderFlapping",
-        "a leader that only rejoins stays the leader: where a recording has another one, a worker left before it",
-    ),
-    (
-        "EvenkeelRestartingStuck",
-        "restarts in connector_changes, connector_lifecycle and task_fails_after_move are over after 0.4 s, less than \
-         what lies between two scrapes",
+        "Kafka's coordinator makes another member the leader only when the leader's member id is out of the group (static \
+         members are the exception, and workers are none), and who is out of it has departed: each change of leader \
+         in the recordings comes with a departure, and the alert is silent for ten minutes after one. Other brokers \
+         that speak the protocol choose as they like",
     ),
     (
         "EvenkeelAgentMissing",

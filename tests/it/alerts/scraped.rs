@@ -2,8 +2,8 @@
 //! scrape, a rule, a query in its words and an alert that ends go together.
 
 use std::fs;
-use std::io::{BufRead, BufReader};
-use std::process::{Child, Command, Stdio};
+use std::io::{BufRead, BufReader, Lines};
+use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
 use evenkeel_testbed::{Prometheus, PrometheusSpec, Target, request, wait_until};
@@ -13,15 +13,42 @@ use super::rules;
 
 const WAIT_MAX: Duration = Duration::from_secs(90);
 
-/// A program that does not outlive its test.
-struct Running(Child);
+/// The demo: it does not outlive its test.
+pub(super) struct Demo {
+    /// Where it is asked.
+    pub(super) address: String,
+    process: Child,
+    /// Kept open: whoever tells something to nobody may end.
+    _told: Lines<BufReader<ChildStdout>>,
+}
 
-impl Drop for Running {
+impl Drop for Demo {
     fn drop(&mut self) {
-        let ended = self.0.kill().and_then(|()| self.0.wait());
+        let ended = self.process.kill().and_then(|()| self.process.wait());
         if let Err(error) = ended {
             eprintln!("a program is left behind: {error}");
         }
+    }
+}
+
+/// Starts it at a port that is free.
+pub(super) fn demo() -> Demo {
+    let mut process = Command::new(env!("CARGO_BIN_EXE_evenkeel"))
+        .args(["demo", "--listen", "127.0.0.1:0"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(process.stdout.take().unwrap()).lines();
+    let page = lines.by_ref().find_map(|line| {
+        let line = line.unwrap();
+        Some(line.trim().strip_prefix("page")?.trim().to_owned())
+    });
+    let page = page.unwrap();
+    let address = page.strip_prefix("http://").unwrap().trim_end_matches('/');
+    Demo {
+        address: address.to_owned(),
+        process,
+        _told: lines,
     }
 }
 
@@ -37,21 +64,7 @@ fn a_real_prometheus_raises_an_alert_and_ends_it() {
         println!("skipped: {obstacle}");
         return;
     }
-    let mut demo = Command::new(env!("CARGO_BIN_EXE_evenkeel"));
-    demo.args(["demo", "--listen", "127.0.0.1:0"]);
-    let mut demo = Running(demo.stdout(Stdio::piped()).spawn().unwrap());
-    let mut lines = BufReader::new(demo.0.stdout.take().unwrap()).lines();
-    let address = lines.by_ref().find_map(|line| {
-        let line = line.unwrap();
-        let address = line.trim().strip_prefix("page")?.trim();
-        Some(
-            address
-                .strip_prefix("http://")?
-                .trim_end_matches('/')
-                .to_owned(),
-        )
-    });
-
+    let demo = demo();
     let folder = tempfile::tempdir().unwrap();
     // A third of the work is lost for the twenty seconds of the recorded delay.
     let rules = rules(&["--set", "most_share=0.1", "--set", "most_for=1s"]);
@@ -59,7 +72,7 @@ fn a_real_prometheus_raises_an_alert_and_ends_it() {
     fs::write(&file, rules).unwrap();
     let spec = PrometheusSpec {
         targets: vec![Target {
-            address: address.unwrap(),
+            address: demo.address.clone(),
             job: "evenkeel".to_owned(),
             labels: Vec::new(),
         }],

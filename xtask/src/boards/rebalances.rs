@@ -261,7 +261,7 @@ fn errors() -> Row {
         vec![
             Panel::bars(
                 "Assignments with an error",
-                "config_mismatch: the leader's view of the config topic was behind a member's. Again and again is a loop: restart the leader.",
+                "config_mismatch: the leader's view of the config topic was behind a member's. Again and again is a loop: some member reads another config topic, or the leader does not read on.",
             )
             .ask(growth("evenkeel_assignment_errors_total", ""), "{{error}}"),
             Panel::bars(

@@ -202,6 +202,38 @@ fn a_restart_by_hand() {
     );
 }
 
+/// As workers do it: stopped, RESTARTING, started. That says why by itself, soon after a
+/// configuration.
+#[test]
+fn a_restart_that_was_asked_for() {
+    on_one(
+        "5.0 status foo UNASSIGNED a 1
+         5.0 status foo-0 UNASSIGNED a 1
+         5.1 status foo RESTARTING a 1
+         5.1 status foo-0 RESTARTING a 1
+         5.3 status foo RUNNING a 1
+         9.0 status foo-0 RUNNING a 1
+         9.1 ends
+         9.1 costs",
+        "interrupted connector restarted 1
+         interrupted task restarted 1
+         foo was down restarted for 4",
+    );
+}
+
+/// A start that hangs is no hand-over.
+#[test]
+fn a_restart_that_has_not_ended() {
+    on_one(
+        "5.0 status foo-0 UNASSIGNED a 1
+         5.1 status foo-0 RESTARTING a 1
+         5.4 ends
+         6.0 costs",
+        "interrupted task restarted 1
+         foo has 1 down restarted",
+    );
+}
+
 /// What somebody wanted is an interruption, and no downtime.
 #[test]
 fn paused_stopped_and_deleted() {

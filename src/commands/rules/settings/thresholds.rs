@@ -166,7 +166,7 @@ pub(super) const THRESHOLDS: [Threshold; 33] = [
         ("restarting_for", "5m"),
         "RestartingStuck: RESTARTING",
         ["10s", "1d"],
-        "a stop may rightly take task.shutdown.graceful.timeout.ms, 5 s by default",
+        "a start may rightly take seconds, which is how long it says RESTARTING",
     ),
     of(
         Kind::Time,
@@ -296,11 +296,22 @@ impl Threshold {
         (value.size() >= least?.size() && value.size() <= most?.size()).then_some(value)
     }
 
+    /// A time in one unit and one in two, as they would be taken.
+    fn examples(&self) -> Vec<&'static str> {
+        const EXAMPLES: [[&str; 2]; 2] = [["90s", "15m"], ["1h30m", "2m30s"]];
+        let taken =
+            |of: &[&'static str; 2]| of.iter().copied().find(|text| self.read(text).is_some());
+        EXAMPLES.iter().filter_map(taken).collect()
+    }
+
     /// What may be set.
     pub(super) fn expected(&self) -> String {
         let [least, most] = self.limits;
         match self.kind {
-            Kind::Time => format!("a time from {least} to {most}, as in 90s or 1h30m"),
+            Kind::Time => {
+                let examples = self.examples().join(" or ");
+                format!("a time from {least} to {most}, as in {examples}")
+            }
             Kind::Share => format!("a number from {least} to {most}"),
             Kind::Count => format!("a whole number from {least} to {most}"),
         }

@@ -225,6 +225,23 @@ pub(super) fn restarting(
                 reason: Some(DownReason::Restarted),
             })
         }
+        // Workers write it once they have stopped it, and before they start it: that says why it
+        // stopped, whatever was written to the config topic before.
+        Line::Down(stretch)
+            if stretch.reason.is_none()
+                && stretch.stop.worker == now.worker
+                && stretch.stop.generation == now.generation
+                && switches.on(StoryRule::Downtime(7)) =>
+        {
+            costs.push((
+                Cost::Interrupted(item, DownReason::Restarted),
+                stretch.stop.stamp.live,
+            ));
+            Line::Down(Stretch {
+                reason: Some(DownReason::Restarted),
+                ..stretch
+            })
+        }
         line => line,
     }
 }

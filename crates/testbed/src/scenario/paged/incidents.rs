@@ -101,18 +101,18 @@ pub(super) fn lost(stage: &mut Stage, scene: &mut Scene) -> anyhow::Result<()> {
     scene.say("the pager is told that work is lost");
     let count = owns.connectors.len() + owns.tasks.len();
     let count = format!("{count} connectors and tasks of connect lost their worker");
-    let connectors: BTreeSet<&str> = owns
-        .tasks
-        .iter()
-        .filter_map(|task| Some(task.rsplit_once('-')?.0))
-        .collect();
+    let of_tasks = owns.tasks.iter();
+    let of_tasks = of_tasks.filter_map(|task| Some(task.rsplit_once('-')?.0));
+    let connectors = owns.connectors.iter().map(String::as_str).chain(of_tasks);
+    let connectors: BTreeSet<&str> = connectors.collect();
     let connectors: Vec<&str> = connectors.into_iter().collect();
-    let connectors = format!("Connectors with such tasks: {}.", connectors.join(", "));
+    let connectors = format!("Connectors concerned: {}.", connectors.join(", "));
     let worker = stage.cluster.worker(&killed)?.worker_id();
     let newest = format!("Newest rebalance: worker_lost; subject: {worker}.");
     let said = [
         &count,
-        "ended more than 12s ago",
+        "their scheduled delay ended at 2",
+        " +0000 UTC, more than 12s ago.",
         &connectors,
         &newest,
         SURE,
