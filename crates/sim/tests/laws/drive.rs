@@ -115,13 +115,10 @@ pub(crate) fn over_seeds_but_late(
     for seed in &seeds {
         let plan = Plan::of(*seed);
         let told = plan.to_string();
+        let is_late = appends_late(&plan);
         if let Err(what) = law(&plan.run()) {
             plan_told.clone_from(&told);
-            let to = if appends_late(&plan) {
-                &mut late
-            } else {
-                &mut broken
-            };
+            let to = if is_late { &mut late } else { &mut broken };
             to.push(format!("seed {seed}: {what}"));
         }
     }
