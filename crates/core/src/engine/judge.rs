@@ -270,10 +270,12 @@ impl State {
         self.polled
             .rebalances()
             .filter(|seen| {
-                let by = seen.by.as_event(delay_ms);
+                let (asked, by) = (seen.asked.as_event(delay_ms), seen.by.as_event(delay_ms));
                 let over = seen.over_by.map(|over| over.as_event(delay_ms));
                 let goes_on = over.is_none_or(|over| over >= step.join_ended);
-                by >= before && by <= step.join_ended && goes_on
+                // What was asked before the last record may have been answered with its join
+                // phase.
+                asked >= before && by <= step.join_ended && goes_on
             })
             .map(|seen| {
                 let early = seen.not_before.as_event(delay_ms).max(before);

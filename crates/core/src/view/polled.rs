@@ -39,6 +39,8 @@ pub struct PolledView {
 pub struct JoinSeen {
     /// When the last question was sent whose answer did not show it yet.
     pub not_before: ArrivalTime,
+    /// When the first question was sent whose answer did.
+    pub asked: ArrivalTime,
     /// When the first answer was had that did.
     pub by: ArrivalTime,
     /// When the first answer was had that did not any more: it may have ended without a
@@ -102,6 +104,7 @@ impl PolledView {
             }
             self.rebalances.push_back(JoinSeen {
                 not_before: calm,
+                asked,
                 by: at,
                 over_by: None,
             });

@@ -196,6 +196,34 @@ fn a_join_phase_that_polls_saw() {
     );
 }
 
+/// What was asked before a record and answered after it may tell of its own join phase: it
+/// bounds not that of the next.
+#[test]
+fn a_join_phase_that_the_next_follows_at_once() {
+    check(
+        "0.1 ends
+         0.9 poll listed none
+         1.0 group 1 sessioned a off=0 | a: claim=none
+         1.1 ends
+         9.0 poll listed none
+         9.5 group 2 sessioned a off=0 join=9.4 | a: claim=- | b: claim=none
+         9.505 poll listed preparing
+         9.9 group 3 sessioned a off=0 join=9.8 | a: claim=- | b: claim=- | c: claim=none
+         10.0 ends
+         10.0 story",
+        "episode 1-1 settled 1..1 active 0+ parked 0
+           group_formed - from 1
+           gen 1 completed group_formed - sync 0 stop - start -
+         episode 2-2 settled 9.4..9.5 active 0.1+ parked 0
+           worker_joined b from 2
+           gen 2 completed worker_joined b sync 0.1 stop - start -
+         episode 3-3 settled 9.8..9.9 active 0.1+ parked 0
+           worker_joined c from 3
+           gen 3 open worker_joined c sync 0.1 stop - start -
+         counted group_formed.completed=1 worker_joined.completed=1 rebalances.group_formed=1 rebalances.worker_joined=2 sync=3 join.unmeasured=3",
+    );
+}
+
 /// The group is deleted and formed anew: its numbers start over, lost work and departed
 /// workers live on, and statuses of the life before prove nothing.
 #[test]

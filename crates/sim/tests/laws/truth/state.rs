@@ -66,10 +66,12 @@ pub(super) fn owners(
     let parked = minus(&truth.end.configured, &owned);
     let unassigned = answers.unassigned.as_ref();
     let unassigned = unassigned.ok_or("what is unassigned is not told")?.iter();
-    let told: Reasons = unassigned
-        .filter(|each| !compacted || each.reason != UnassignedReason::ConfigHazard)
-        .map(|each| (item(&each.item), each.reason))
-        .collect();
+    let told = unassigned.map(|each| (item(&each.item), each.reason));
+    let is_hazard = |(_, reason): &(Item, UnassignedReason)| {
+        compacted && *reason == UnassignedReason::ConfigHazard
+    };
+    let (hazards, told): (Reasons, Reasons) = told.partition(is_hazard);
+    let parked = minus(&parked, &hazards.into_keys().collect());
     if told.keys().cloned().collect::<Work>() != parked {
         return Err(format!("unassigned {told:?}, not {parked:?}"));
     }
