@@ -15,7 +15,9 @@ pub(crate) fn killed() -> EpisodeAnswer {
         cause: Cause::WorkerLost,
         subject: Some(Arc::from("worker-d:8083")),
         generation: 8,
-        evidence: "it wrote nothing, and left 3 behind as running".to_owned(),
+        evidence:
+            "it wrote nothing, and left 3 behind as running: it died, or nothing heeded its stop"
+                .to_owned(),
         root: None,
         changed: None,
         at: None,

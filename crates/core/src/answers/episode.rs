@@ -290,8 +290,8 @@ pub struct SkewAnswer {
     pub between_ms: (Option<i64>, Option<i64>),
 }
 
-/// What is known beside an episode when it closes: by the order of the log, and so the same on
-/// every sidecar, whatever else each of them had read by then.
+/// What is known beside an episode when it closes, at that instant: its pattern by the order of
+/// the log, so that every sidecar says the same; disagreements by the statuses that were read.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClosingAnswer {
     /// What the last half hour looked like.

@@ -77,6 +77,8 @@ struct Open {
     stops_carry: i32,
     /// When this life of the group began, and its number.
     life: (EventTime, u32),
+    /// When the next life began, if that was read by then.
+    life_ended: Option<EventTime>,
     /// Members that were given work for the first time.
     first: BTreeSet<Arc<str>>,
 }
@@ -119,6 +121,7 @@ impl Habits {
                 record: Arc::clone(now),
                 stops_carry: turn.step.before.as_deref().map_or(0, |b| b.generation),
                 life: (turn.step.began, turn.step.incarnation),
+                life_ended: turn.step.ended,
                 first,
             });
         }
@@ -286,7 +289,7 @@ impl Open {
         let (began, incarnation) = self.life;
         Life {
             began,
-            ended: None,
+            ended: self.life_ended,
             incarnation,
             skews,
         }

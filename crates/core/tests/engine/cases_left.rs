@@ -225,7 +225,7 @@ fn o_08_replaced_after_a_crash() {
         (
             Cause::WorkerLost,
             "c:8083",
-            "it wrote nothing, and left 1 behind as running"
+            "it wrote nothing, and left 1 behind as running: it died, or nothing heeded its stop"
         )
     );
 }

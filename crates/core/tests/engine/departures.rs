@@ -174,6 +174,28 @@ fn a_stop_that_nothing_heeds() {
     );
 }
 
+/// Departure rule 3: another coordinator has another clock, which may be behind.
+#[test]
+fn who_is_gone_once_the_coordinator_moved() {
+    after_three(
+        "9.5 group 2 sessioned a off=5 epoch=1 join=9.4 | a: claim=foo,foo-0 add=foo-2 | b: claim=foo-1
+         9.8 status foo-2 RUNNING a 2
+         11.0 ends
+         11.0 story",
+        "episode 1-1 settled 0.9..1.3 active 0.4+ parked 0
+           group_formed - from 1
+           gen 1 completed group_formed - sync 0.1 stop - start -
+           seen here of 1 start 0.3[0,0.32]
+         episode 2-2 settled 9.4..9.8 active 0.4+ parked 0
+           worker_lost c from 2
+           gen 2 completed worker_lost c sync 0.1 stop - start -
+           seen here of 2 start 0.3[0.1,0.32]
+           left c crashed not settled with 0+1
+           lost 1 open 0 reassigned=1 longest 0.1+
+         counted group_formed.completed=1 worker_lost.completed=1 rebalances.group_formed=1 rebalances.worker_lost=1 lost.task.reassigned=1 sync=2 start=2 join.unmeasured=2",
+    );
+}
+
 /// Departure rules 3 and 6: it left the group by itself and lived on, as one does that cannot
 /// read the config topic.
 #[test]

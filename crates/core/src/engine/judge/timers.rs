@@ -90,9 +90,10 @@ impl State {
             .push(Change::Closed(closed.answer, Box::new(beside)));
     }
 
-    /// What is known when an episode closes, at that instant and by the order of the log. What was
-    /// read since, up to the input that proves that it is over, is not part of it: others had read
-    /// less, or more.
+    /// What is known when an episode closes, at that instant. Rounds and departures that were read
+    /// since, up to the input that proves that it is over, are not part of it: others had read
+    /// less, or more. Statuses are weighed as they are: one that was read since may end a
+    /// disagreement, or show it.
     fn beside(&mut self, at: EventTime) -> ClosingAnswer {
         self.weigh_disagreements(at);
         let pattern = self

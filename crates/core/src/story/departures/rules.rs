@@ -150,10 +150,15 @@ fn rule_2_part_at_once(
 /// (`GroupCoordinator.onCompleteJoin`), and waits for who is to join again for as long as the
 /// rebalance timeout: who is gone sooner said so itself.
 fn rule_3_too_soon(turn: &Turn<'_>, member: &Member) -> Option<(DepartureHow, String)> {
-    let before = turn.step.before.as_deref()?;
+    // Another coordinator's clock is another one.
+    let before = turn
+        .step
+        .before
+        .as_deref()
+        .filter(|_| !turn.step.coordinator_moved)?;
     let since_ms = turn.step.join_ended.since_ms(before.join_ended?);
     let least_ms = member.session_timeout_ms.min(member.rebalance_timeout_ms);
-    (since_ms < i64::from(least_ms) && turn.on(StoryRule::Departure(3))).then(|| {
+    ((0..i64::from(least_ms)).contains(&since_ms) && turn.on(StoryRule::Departure(3))).then(|| {
         let evidence = format!(
             "it was gone {since_ms} ms after it last joined, sooner than its session of {} ms \
              can end: it left by itself",
@@ -183,7 +188,7 @@ fn rule_4_part_later(
 fn rule_5_nothing(turn: &Turn<'_>, written: &WroteLast) -> Option<(DepartureHow, String)> {
     (written.running > 0 && turn.on(StoryRule::Departure(5))).then(|| {
         let evidence = format!(
-            "it wrote nothing, and left {} behind as running",
+            "it wrote nothing, and left {} behind as running: it died, or nothing heeded its stop",
             written.running
         );
         (DepartureHow::Crashed, evidence)

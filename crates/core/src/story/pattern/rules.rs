@@ -92,7 +92,10 @@ pub(super) fn pattern(
 
 fn rule_1_failed(look: &Look<'_>) -> Counted {
     let since = look.second_before(LOOP_ROUNDS_MS);
-    let runs = look.known.failed.iter().filter(|run| run.second > since);
+    // Rounds are settled as they are read, which may be ahead of what is looked at.
+    let now = look.now.0.div_euclid(1000);
+    let runs = look.known.failed.iter();
+    let runs = runs.filter(|run| run.second > since && run.second <= now);
     let count = runs.map(|run| run.count).fold(0, u64::saturating_add);
     Counted {
         number: number(

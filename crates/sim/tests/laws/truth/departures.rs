@@ -112,7 +112,7 @@ pub(super) fn possible(
         }
         return out;
     }
-    if since_ms < SESSION_MS {
+    if since_ms < SESSION_MS && (lived || wrote.far) {
         out.push(DepartureHow::Graceful);
     }
     if wrote.may_be_nothing {
