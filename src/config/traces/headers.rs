@@ -19,11 +19,18 @@ pub(super) fn read(
     let mut headers = BTreeMap::new();
     if let Some(said) = lookup.first(&variables("HEADERS")) {
         match pairs::read(&said.value) {
-            Ok(pairs) => headers.extend(
-                pairs
-                    .into_iter()
-                    .map(|(name, value)| (name.to_ascii_lowercase(), Secret::new(value))),
-            ),
+            Ok(pairs) => {
+                for (index, (name, value)) in pairs.into_iter().enumerate() {
+                    let (name, value) = (name.to_ascii_lowercase(), Secret::new(value));
+                    if !is_header(&name, &value) {
+                        // Where a comma stands in a value, the rest of it looks like a name.
+                        let is_name = OURS.contains(&name.as_str());
+                        let found = found(is_name.then_some(name.as_str()), Some(index + 1));
+                        noted.wrong(wrong(&said.path, found), Then::NotSent);
+                    }
+                    headers.insert(name, value);
+                }
+            }
             // What is wrong may be a secret.
             Err(nth) => {
                 let found = format!("something else in place {nth} [hidden]");
@@ -34,53 +41,64 @@ pub(super) fn read(
                 );
             }
         }
-        for (name, value) in &headers {
-            if !is_header(name, value) {
-                noted.wrong(wrong(&said.path, name), Then::NotSent);
-            }
-        }
     }
     let (resolved, unresolved) = set.map().looked_up(lookup.env);
     for mistake in unresolved {
-        let path = mistake
-            .path
-            .replacen("kafka.properties", "traces.headers", 1);
+        let name = mistake.path.strip_prefix("kafka.properties.");
+        let path = match name.filter(|name| is_token(name)) {
+            Some(name) => format!("traces.headers.{name}"),
+            None => "traces.headers".to_owned(),
+        };
         noted.wrong(Mistake { path, ..mistake }, Then::NotSent);
     }
     for (name, value) in resolved {
         let name = name.to_ascii_lowercase();
         if !is_header(&name, &value) {
-            noted.wrong(wrong("traces.headers", &name), Then::NotSent);
+            // A key with a blank or a colon in it is a whole header, with its value.
+            let found = found(is_token(&name).then_some(name.as_str()), None);
+            noted.wrong(wrong("traces.headers", found), Then::NotSent);
         }
         headers.insert(name, value);
     }
     headers
 }
 
-fn wrong(path: &str, name: &str) -> Mistake {
-    let found = format!("a header {} that cannot be sent", quoted(name));
+/// A header that cannot be sent, by its name where that is surely no secret.
+fn found(name: Option<&str>, place: Option<usize>) -> String {
+    match (name, place) {
+        (Some(name), _) => format!("a header {} that cannot be sent", quoted(name)),
+        (None, Some(place)) => format!("something else in place {place} [hidden]"),
+        (None, None) => "a header [hidden] that cannot be sent".to_owned(),
+    }
+}
+
+fn wrong(path: &str, found: String) -> Mistake {
     let expected = "letters, digits, dashes and the like as its name, one line of plain text as \
                     its value, and none that OTLP sets itself";
     Mistake::new(path, found, expected)
 }
 
+/// The transport's own.
+const OURS: [&str; 9] = [
+    "connection",
+    "content-encoding",
+    "content-length",
+    "content-type",
+    "grpc-encoding",
+    "grpc-timeout",
+    "host",
+    "te",
+    "transfer-encoding",
+];
+
+/// Whether a header may be called so (RFC 9110, 5.1).
+fn is_token(name: &str) -> bool {
+    let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+    !name.is_empty() && name.bytes().all(is_letter)
+}
+
 /// Whether a header can be sent (RFC 9110, 5.1 and 5.5), and is not one of the transport's own.
 fn is_header(name: &str, value: &Secret) -> bool {
-    const OURS: [&str; 9] = [
-        "connection",
-        "content-encoding",
-        "content-length",
-        "content-type",
-        "grpc-encoding",
-        "grpc-timeout",
-        "host",
-        "te",
-        "transfer-encoding",
-    ];
-    let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
     let is_text = |byte: u8| byte == b'\t' || (b' '..=b'~').contains(&byte);
-    !name.is_empty()
-        && name.bytes().all(is_token)
-        && !OURS.contains(&name)
-        && value.expose().bytes().all(is_text)
+    is_token(name) && !OURS.contains(&name) && value.expose().bytes().all(is_text)
 }

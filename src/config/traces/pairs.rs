@@ -1,16 +1,14 @@
 //! Names and values in one variable, as OpenTelemetry writes them: `a=1,b=x%20y`, the values
 //! percent-encoded (W3C Baggage, without properties).
 
-/// All pairs, or the place of the first that is none, counted from 1.
+/// All pairs, or the place of the first that is none, counted from 1 among those that are not
+/// empty.
 pub(super) fn read(text: &str) -> Result<Vec<(String, String)>, usize> {
-    let parts = text.split(',').enumerate();
+    // A comma at the end is a slip that harms nobody.
+    let parts = text.split(',').map(str::trim);
+    let parts = parts.filter(|part| !part.is_empty());
     let mut pairs = Vec::new();
-    for (place, part) in parts {
-        let part = part.trim();
-        // A comma at the end is a slip that harms nobody.
-        if part.is_empty() {
-            continue;
-        }
+    for (place, part) in parts.enumerate() {
         let pair = part.split_once('=').and_then(|(name, value)| {
             let name = decoded(name.trim())?;
             let value = decoded(value.trim())?;

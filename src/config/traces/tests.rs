@@ -163,14 +163,34 @@ fn what_may_be_a_secret_is_not_quoted() {
         "a=%zzhush",
         "authorization=hush%0Ahush",
         "a=hush,b c=hush",
+        // A colon for an equals sign, and a comma within a value.
+        "Authorization: Basic hushOnB3MTIzNDU2Nw==",
+        "api-key: hush4e5f=x",
+        "api-key=0a1b,hush3d 4e5f=",
+        "api-key=0a1b,hush3d=%0A",
     ] {
         let told = told(
             &at("http://c:1"),
             &[("OTEL_EXPORTER_OTLP_HEADERS", headers)],
         );
         assert_eq!(told.len(), 1, "{headers}");
-        assert!(!told[0].contains("hush"), "{told:?}");
+        assert!(!told[0].to_lowercase().contains("hush"), "{told:?}");
+        assert!(told[0].contains("[hidden]"), "{told:?}");
     }
+    for value in ["x", "${env:NONE}"] {
+        let tree = TracesTree {
+            headers: [("Authorization: Bearer hush", value)]
+                .into_iter()
+                .collect(),
+            ..at("http://c:4318")
+        };
+        let mistakes = with(&tree, &[]).unwrap_err();
+        assert_eq!(mistakes[0].path, "traces.headers");
+        assert!(!format!("{mistakes:?}").contains("hush"), "{mistakes:?}");
+    }
+    let vars = [("OTEL_EXPORTER_OTLP_HEADERS", "a=1,,te=x")];
+    let told = told(&at("http://c:1"), &vars);
+    assert!(told[0].contains("a header \"te\" that"), "{told:?}");
 }
 
 #[test]
