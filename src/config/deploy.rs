@@ -132,7 +132,9 @@ fn pass_over(deployed: &mut Deployed) {
     }
     let notes = &mut deployed.notes;
     deployed.workers.retain(|worker| {
-        let passed = if is_standalone(|name| worker.settings.contains_key(name)) {
+        let has = |name: &str| worker.settings.contains_key(name);
+        // What is not known may name topics.
+        let passed = if worker.is_complete && is_standalone(has) {
             STANDALONE
         } else if !worker.settings.keys().any(|name| is_own(name)) {
             "nothing of a Connect worker"
@@ -146,14 +148,15 @@ fn pass_over(deployed: &mut Deployed) {
 
 const STANDALONE: &str = "a standalone worker, which has no group";
 
-/// Whether a worker keeps its offsets in a file, and none of its own in topics.
+/// Whether a worker keeps its offsets in a file, none of its own in topics, and is of no group.
 fn is_standalone(has: impl Fn(&str) -> bool) -> bool {
     let topics = [
         "config.storage.topic",
         "offset.storage.topic",
         "status.storage.topic",
     ];
-    has("offset.storage.file.filename") && !topics.into_iter().any(has)
+    let of_group = ["group.id"].into_iter().chain(topics).any(&has);
+    has("offset.storage.file.filename") && !of_group
 }
 
 /// Whether workers have it, and other clients do not.

@@ -188,16 +188,55 @@ fn what_is_demanded_and_missing_is_an_error() {
     write("compose.yaml", &compose(known, ""));
     let status = ["CONNECT_STATUS_STORAGE_TOPIC is not set"];
     assert_eq!(missing("compose.yaml"), status);
+    let debezium = |more: &str| {
+        format!(
+            "services:\n  c:\n    image: debezium/connect:3.0\n    environment: {{BOOTSTRAP_SERVERS: b, \
+             GROUP_ID: g, OFFSET_STORAGE_TOPIC: o{more}}}\n"
+        )
+    };
+    for more in ["", ", CONNECT_ACCESS_CONTROL_ALLOW_ORIGIN: x"] {
+        write("compose.yaml", &debezium(more));
+        let topic = ["CONFIG_STORAGE_TOPIC is not set"];
+        assert_eq!(missing("compose.yaml"), topic, "{more}");
+    }
     // Nobody knows what these set.
     let none: [String; 0] = [];
     write("compose.yaml", &compose(known, "    env_file: more.env\n"));
     assert_eq!(missing("compose.yaml"), none);
     write("compose.yaml", &compose("registry.example/connect", ""));
     assert_eq!(missing("compose.yaml"), none);
+    let derived = "registry.example/confluentinc/cp-kafka-connect-orders:3";
+    write("compose.yaml", &compose(derived, ""));
+    assert_eq!(missing("compose.yaml"), none);
+    for more in ["extends: {service: base}", "command: ./run"] {
+        write("compose.yaml", &compose(known, &format!("    {more}\n")));
+        assert_eq!(missing("compose.yaml"), none, "{more}");
+    }
+    write("part.properties", "group.id=g\nbootstrap.servers=b:9092\n");
+    assert_eq!(missing("part.properties"), none);
+    assert_eq!(
+        check(folder.path(), &["part.properties"]).status.code(),
+        Some(0)
+    );
     write("part.env", "CONNECT_GROUP_ID=g\n");
     assert_eq!(missing("part.env"), none);
     let told = out(&check(folder.path(), &["part.env"]));
     assert!(told.contains("what an image or a script sets"), "{told}");
+}
+
+/// Without a release the newest is taken, and older ones have a default for the brokers.
+#[test]
+fn what_only_some_releases_demand_is_no_error_where_none_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let stock = std::fs::read_to_string(super::check::folder().join("stock.properties")).unwrap();
+    let text = stock.replace("bootstrap.servers", "#");
+    std::fs::write(folder.path().join("w.properties"), text).unwrap();
+    let none: [String; 0] = [];
+    assert_eq!(fired(folder.path(), &["w.properties"]), none);
+    let told = out(&check(folder.path(), &["w.properties", "--format", "json"]));
+    assert!(told.contains("the release of Kafka"), "{told}");
+    let named = fired(folder.path(), &["w.properties", "--kafka-release", "4.3.1"]);
+    assert_eq!(named, ["error setting_missing w.properties:null"]);
 }
 
 /// What two files say of one group is compared; of two groups, and of one name in two

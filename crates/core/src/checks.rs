@@ -18,6 +18,7 @@ mod producers;
 pub mod releases;
 mod rounds;
 pub mod source;
+pub mod spelling;
 mod stopping;
 mod topics;
 mod values;

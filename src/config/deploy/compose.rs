@@ -5,8 +5,8 @@ use evenkeel_core::checks::source::{Source, Value as Known};
 use serde_yaml::Value;
 
 use super::document::Reading;
-use super::settings::{Dialect, Settings, at, scalar, text};
-use super::variables::{Image, looks_like_debezium};
+use super::settings::{Dialect, Settings, at, is_there, scalar, text};
+use super::variables::{GUESSED, Image};
 
 /// What Compose waits for a container to end (`stop_grace_period`).
 const GRACE_MS: i64 = 10_000;
@@ -24,13 +24,8 @@ pub(super) fn read(reading: &mut Reading<'_>, value: &Value) {
 
 fn read_service(reading: &mut Reading<'_>, name: &str, service: &Value) {
     let variables = variables(service);
-    let names = || variables.iter().map(|(variable, _)| variable.as_str());
-    let mut image = Image::named(text(service, "image"));
-    let has_prefix = names().any(|variable| Image::Plain.setting(variable).is_some());
-    let is_guess = image == Image::Plain && !has_prefix && looks_like_debezium(names());
-    if is_guess {
-        image = Image::Debezium;
-    }
+    let names = variables.iter().map(|(variable, _)| variable.as_str());
+    let (image, is_guess) = Image::guessed(text(service, "image"), names);
     let parents = ["services", name, "environment"];
     let mut settings = Settings::default();
     let mut overruled = Vec::new();
@@ -51,24 +46,31 @@ fn read_service(reading: &mut Reading<'_>, name: &str, service: &Value) {
     let told = overruled.into_iter();
     let told = told.map(|told| format!("service {shown}: {told}"));
     reading.deployed.notes.extend(told);
-    let has_file = service.get("env_file").is_some();
-    if has_file {
-        reading.deployed.notes.push(format!(
-            "service {shown}: env_file is not read; what it may set is not known"
-        ));
+    let mut is_complete = !is_guess;
+    for more in ["env_file", "extends"] {
+        if is_there(service, more) {
+            is_complete = false;
+            reading.deployed.notes.push(format!(
+                "service {shown}: {more} is not read; what it may set is not known"
+            ));
+        }
     }
+    // What is started is not the image's script, or more than that.
+    let is_other = ["command", "entrypoint"]
+        .iter()
+        .any(|key| is_there(service, key));
     if is_guess {
-        reading.deployed.notes.push(format!(
-            "service {shown}: variables without CONNECT_ are taken as Debezium's images take them"
-        ));
+        let told = format!("service {shown}: {GUESSED}");
+        reading.deployed.notes.push(told);
     } else {
         image.fill(&mut settings);
     }
     let worker = Worker {
         name: format!("{} ({shown})", reading.file),
         settings: settings.map,
-        is_complete: !has_file && !is_guess,
-        is_started_so: image.is_known() && !is_guess,
+        spelling: image.spelling(),
+        is_complete,
+        is_started_so: image.is_known() && !is_guess && !is_other,
         replicas: replicas(reading, name, service),
         grace_ms: grace(reading, name, service),
         ..Worker::default()

@@ -5,7 +5,7 @@ use std::path::Path;
 use evenkeel_core::checks::known::Worker;
 
 use super::settings::{Dialect, Settings, at};
-use super::variables::{Image, looks_like_debezium};
+use super::variables::{GUESSED, Image, looks_like_debezium};
 use super::{Deployed, Format, Unread};
 
 /// Whether a file is one: by its name, or by a variable of Connect in it.
@@ -56,13 +56,13 @@ pub(super) fn read(file: &str, bytes: &[u8]) -> Result<Deployed, Unread> {
         return Err(Unread::found("no variable of a Connect worker"));
     }
     if image == Image::Debezium {
-        notes
-            .push("variables without CONNECT_ are taken as Debezium's images take them".to_owned());
+        notes.push(GUESSED.to_owned());
         image.fill(&mut settings);
     }
     let worker = Worker {
         name: file.to_owned(),
         settings: settings.map,
+        spelling: image.spelling(),
         is_complete: true,
         ..Worker::default()
     };

@@ -151,6 +151,7 @@ fn read_chart(reading: &mut Reading<'_>, chart: &Value, path: &[&str]) {
     let worker = Worker {
         name: format!("{}{name}", reading.file),
         settings: settings.map,
+        spelling: Image::Plain.spelling(),
         is_complete: is_whole,
         replicas,
         ..Worker::default()

@@ -34,7 +34,8 @@ pub(super) fn read(file: &str, bytes: &[u8]) -> Result<Deployed, Unread> {
     }
     let mut settings = BTreeMap::new();
     let mut notes = Vec::new();
-    if !has("config.storage.topic") {
+    let is_part = !has("config.storage.topic");
+    if is_part {
         notes.push(PERHAPS_A_PART.to_owned());
     }
     if bytes.starts_with(b"\xef\xbb\xbf") {
@@ -53,7 +54,8 @@ pub(super) fn read(file: &str, bytes: &[u8]) -> Result<Deployed, Unread> {
         name: file.to_owned(),
         settings,
         is_complete: true,
-        is_started_so: true,
+        // Whether something is missing is asked, and not told.
+        is_started_so: !is_part,
         ..Worker::default()
     };
     Ok(Deployed {

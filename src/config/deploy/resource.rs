@@ -6,8 +6,8 @@ use evenkeel_core::checks::source::{Source, Value as Known};
 use serde_yaml::Value;
 
 use super::document::Reading;
-use super::settings::{Dialect, Settings, at, scalar, text};
-use super::variables::Image;
+use super::settings::{Dialect, Settings, at, is_there, scalar, text};
+use super::variables::{GUESSED, Image};
 
 /// What Kubernetes waits for a pod to end (`terminationGracePeriodSeconds`).
 const GRACE_MS: i64 = 30_000;
@@ -121,8 +121,10 @@ fn read_workload(reading: &mut Reading<'_>, value: &Value) {
     let containers = pod.and_then(|pod| pod.get("containers"));
     let containers = containers.and_then(Value::as_sequence);
     for container in containers.into_iter().flatten() {
-        let image = Image::named(text(container, "image"));
         let variables = container.get("env").and_then(Value::as_sequence);
+        let names = variables.into_iter().flatten();
+        let names = names.filter_map(|variable| text(variable, "name"));
+        let (image, is_guess) = Image::guessed(text(container, "image"), names);
         let mut settings = Settings::default();
         for variable in variables.into_iter().flatten() {
             let Some(name) = text(variable, "name") else {
@@ -144,19 +146,28 @@ fn read_workload(reading: &mut Reading<'_>, value: &Value) {
         if settings.map.is_empty() {
             continue;
         }
-        image.fill(&mut settings);
         let name = name(value);
-        let has_others = container.get("envFrom").is_some();
+        if is_guess {
+            reading.deployed.notes.push(format!("{name}: {GUESSED}"));
+        } else {
+            image.fill(&mut settings);
+        }
+        let has_others = is_there(container, "envFrom");
         if has_others {
             reading.deployed.notes.push(format!(
                 "{name}: envFrom is not read; what it may set is not known"
             ));
         }
+        // What is started is not the image's script, or more than that.
+        let is_other = ["command", "args"]
+            .iter()
+            .any(|key| is_there(container, key));
         let worker = Worker {
             name: format!("{} ({name})", reading.file),
             settings: settings.map,
-            is_complete: !has_others,
-            is_started_so: image.is_known(),
+            spelling: image.spelling(),
+            is_complete: !has_others && !is_guess,
+            is_started_so: image.is_known() && !is_guess && !is_other,
             replicas: replicas(reading, spec),
             grace_ms: pod_grace(reading, pod, &["spec", "template", "spec"]),
             ..Worker::default()

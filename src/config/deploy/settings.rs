@@ -110,6 +110,11 @@ pub(super) fn scalar(value: &Value, dialect: Dialect) -> Option<Result<String, U
     }
 }
 
+/// Whether a section says something under that key.
+pub(super) fn is_there(section: &Value, key: &str) -> bool {
+    section.get(key).is_some_and(|value| !value.is_null())
+}
+
 /// A text in a section.
 pub(super) fn text<'a>(section: &'a Value, key: &str) -> Option<&'a str> {
     section.get(key)?.as_str()

@@ -5,6 +5,8 @@ use evenkeel_core::checks::source::Source;
 
 use super::*;
 
+mod images;
+
 fn deployed(name: &str, text: &str) -> Deployed {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(name);
@@ -53,6 +55,8 @@ fn a_properties_file_is_read_as_java_reads_it() {
     // Snippets are read as if they were all there is, and that is said.
     let part = self::deployed("part.properties", "group.id=g\n");
     assert!(part.notes[0].contains("is this all"), "{:?}", part.notes);
+    // What is asked is not told.
+    assert!(!part.workers[0].is_started_so && deployed.workers[0].is_started_so);
 }
 
 #[test]
@@ -206,43 +210,6 @@ fn a_list_of_brokers_may_go_on_with_the_next_line() {
     }
 }
 
-/// What is known of images decides whether something may be missing.
-#[test]
-fn images_set_what_their_scripts_do() {
-    let of = |image: &str, variables: &str| {
-        let text =
-            format!("services:\n  c:\n    image: {image}\n    environment: {{{variables}}}\n");
-        deployed("compose.yaml", &text)
-    };
-    let plain = of("registry.example/connect", "CONNECT_GROUP_ID: g");
-    assert!(plain.workers[0].is_complete && !plain.workers[0].is_started_so);
-    let other = of("confluentinc/cp-kafka:7.6.0", "CONNECT_GROUP_ID: g");
-    assert!(!other.workers[0].is_started_so);
-    let demanding = of(
-        "confluentinc/cp-server-connect:7.6.0",
-        "CONNECT_GROUP_ID: g",
-    );
-    assert!(demanding.workers[0].is_started_so);
-    let debezium = of(
-        "debezium/connect:2.7",
-        "CONNECT_GROUP_ID: g, CONNECT_STATUS_STORAGE_TOPIC: s, CONNECT_SESSION_TIMEOUT_MS: 9000, OFFSET_STORAGE_TOPIC: o",
-    );
-    assert!(debezium.workers[0].is_started_so);
-    // Its script sets the group from the variable without the prefix, which is not there.
-    let worker = &debezium.workers[0];
-    assert_eq!(of_worker(worker, "group.id"), "1");
-    assert_eq!(of_worker(worker, "status.storage.topic"), "s");
-    assert_eq!(of_worker(worker, "session.timeout.ms"), "9000");
-    assert_eq!(of_worker(worker, "offset.storage.topic"), "o");
-    assert!(of_worker(worker, "key.converter").ends_with("JsonConverter"));
-    assert!(!worker.settings.contains_key("config.storage.topic"));
-    let told = "service c: CONNECT_GROUP_ID: Debezium's images set it from GROUP_ID, whatever stands there";
-    assert_eq!(debezium.notes, [told]);
-    let default = of("debezium/connect", "GROUP_ID: g");
-    let topic = of_worker(&default.workers[0], "status.storage.topic");
-    assert_eq!(topic, "connect-status");
-}
-
 /// Services that talk to a worker, and charts of brokers, have settings in the same places.
 #[test]
 fn what_has_nothing_of_a_worker_is_passed_over() {
@@ -268,6 +235,19 @@ services:
     let read = deployed("compose.yaml", &alone);
     assert_eq!(read.workers.len(), 1);
     assert!(read.notes[0].contains("(keys): a standalone worker"));
+    // Where a file is not read, or a group is named, its topics may stand elsewhere.
+    for more in ["    env_file: topics.env\n", ""] {
+        let group = if more.is_empty() {
+            "CONNECT_GROUP_ID: g, "
+        } else {
+            ""
+        };
+        let text = format!(
+            "services:\n  c:\n{more}    environment: {{{group}CONNECT_SESSION_TIMEOUT_MS: 9000, \
+             CONNECT_OFFSET_STORAGE_FILE_FILENAME: f}}\n"
+        );
+        assert_eq!(deployed("compose.yaml", &text).workers.len(), 1, "{text}");
+    }
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("values.yaml");
     let broker = "configurationOverrides:\n  offsets.topic.replication.factor: 3\n";

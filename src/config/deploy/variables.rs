@@ -1,16 +1,20 @@
 //! Environment variables of images of Connect, and the settings that they become.
 
-use evenkeel_core::checks::known::VARIABLE_PREFIX;
 use evenkeel_core::checks::source::Source;
+use evenkeel_core::checks::spelling::{DEBEZIUM, Spelling, VARIABLE_PREFIX};
 
 use super::settings::Settings;
 
 /// Images of Connect whose script ends where a variable is missing that Kafka demands, and sets
 /// none of them itself.
-const DEMANDING: [&str; 2] = [
+const DEMANDING: [&str; 4] = [
     "confluentinc/cp-kafka-connect",
+    "confluentinc/cp-kafka-connect-base",
     "confluentinc/cp-server-connect",
+    "confluentinc/cp-server-connect-base",
 ];
+
+const OF_DEBEZIUM: &str = "debezium/connect";
 
 /// Variables with that prefix that are for scripts of those images, or that Kubernetes and
 /// Docker set for a service called connect.
@@ -25,23 +29,7 @@ const NOT_SETTINGS: [&str; 8] = [
     "TOOLS_LOG4J",
 ];
 
-/// Variables of Debezium's images, which have no prefix.
-const DEBEZIUM: [(&str, &str); 12] = [
-    ("ADVERTISED_HOST_NAME", "rest.advertised.host.name"),
-    ("ADVERTISED_PORT", "rest.advertised.port"),
-    ("BOOTSTRAP_SERVERS", "bootstrap.servers"),
-    ("CONFIG_STORAGE_TOPIC", "config.storage.topic"),
-    ("GROUP_ID", "group.id"),
-    ("KEY_CONVERTER", "key.converter"),
-    ("OFFSET_FLUSH_INTERVAL_MS", "offset.flush.interval.ms"),
-    ("OFFSET_FLUSH_TIMEOUT_MS", "offset.flush.timeout.ms"),
-    ("OFFSET_STORAGE_TOPIC", "offset.storage.topic"),
-    ("SHUTDOWN_TIMEOUT", "task.shutdown.graceful.timeout.ms"),
-    ("STATUS_STORAGE_TOPIC", STATUS_TOPIC),
-    ("VALUE_CONVERTER", "value.converter"),
-];
-
-/// The one of these that counts with the prefix, too, where it is not set without.
+/// The variable of Debezium's that counts with the prefix, too, where it is not set without.
 const STATUS_TOPIC: &str = "status.storage.topic";
 
 const JSON: &str = "org.apache.kafka.connect.json.JsonConverter";
@@ -57,6 +45,10 @@ const DEBEZIUM_DEFAULTS: [(&str, &str); 7] = [
     ("task.shutdown.graceful.timeout.ms", "10000"),
 ];
 
+/// What is said where variables tell what the image is.
+pub(super) const GUESSED: &str =
+    "variables without CONNECT_ are taken as Debezium's images take them";
+
 /// Which variables count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Image {
@@ -71,17 +63,40 @@ pub(super) enum Image {
 // === impl Image ===
 
 impl Image {
-    /// The kind of image, by its name.
+    /// The kind of image, by its name: one that is called nearly so was made from another, and
+    /// what it sets itself is not known.
     pub(super) fn named(image: Option<&str>) -> Self {
-        let is_debezium = image.is_some_and(|image| {
-            image.contains("debezium/connect") || image.contains("debezium-connect")
-        });
-        if is_debezium {
+        let name = image.map(repository).unwrap_or_default();
+        if name == OF_DEBEZIUM {
             Self::Debezium
-        } else if image.is_some_and(|image| DEMANDING.iter().any(|known| image.contains(known))) {
+        } else if DEMANDING.contains(&name) {
             Self::Demanding
         } else {
             Self::Plain
+        }
+    }
+
+    /// As [`named`](Self::named), and whether it is a guess by the variables.
+    pub(super) fn guessed<'a>(
+        image: Option<&str>,
+        variables: impl Iterator<Item = &'a str> + Clone,
+    ) -> (Self, bool) {
+        let named = Self::named(image);
+        let has_prefix = variables.clone().any(|it| it.starts_with(VARIABLE_PREFIX));
+        let is_near = image.is_some_and(|image| image.contains("debezium"));
+        let is_guess =
+            named == Self::Plain && (is_near || !has_prefix) && looks_like_debezium(variables);
+        if is_guess {
+            return (Self::Debezium, true);
+        }
+        (named, false)
+    }
+
+    /// How settings are written for it.
+    pub(super) fn spelling(self) -> Spelling {
+        match self {
+            Self::Plain | Self::Demanding => Spelling::Prefixed,
+            Self::Debezium => Spelling::Debezium,
         }
     }
 
@@ -139,6 +154,21 @@ pub(super) fn looks_like_debezium<'a>(variables: impl IntoIterator<Item = &'a st
     found.count() == needed.len()
 }
 
+/// The last two parts of an image's name, without its registry, tag and digest.
+fn repository(image: &str) -> &str {
+    let (name, _) = image.split_once('@').unwrap_or((image, ""));
+    let slash = name.rfind('/').map_or(0, |slash| slash + 1);
+    let end = name[slash..]
+        .find(':')
+        .map_or(name.len(), |colon| slash + colon);
+    let name = &name[..end];
+    let mut slashes = name.rmatch_indices('/');
+    match slashes.nth(1) {
+        Some((slash, _)) => &name[slash + 1..],
+        None => name,
+    }
+}
+
 /// Dots are underscores, dashes are two, underscores are three.
 fn spelled(rest: &str) -> String {
     let text = rest
@@ -150,10 +180,36 @@ fn spelled(rest: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use evenkeel_core::checks::known::variable;
     use evenkeel_core::checks::releases::{Whose, tables};
+    use evenkeel_core::checks::spelling::variable;
 
     use super::*;
+
+    #[test]
+    fn an_image_is_known_by_its_whole_name() {
+        let demanding = [
+            "confluentinc/cp-kafka-connect",
+            "confluentinc/cp-kafka-connect:7.6.0",
+            "docker.io/confluentinc/cp-kafka-connect-base@sha256:00",
+            "registry.example:5000/mirror/confluentinc/cp-server-connect:7.6.0@sha256:00",
+        ];
+        for image in demanding {
+            assert_eq!(Image::named(Some(image)), Image::Demanding, "{image}");
+        }
+        let debezium = Image::named(Some("quay.io/debezium/connect:3.0"));
+        assert_eq!(debezium, Image::Debezium);
+        for image in [
+            "registry.example/confluentinc/cp-kafka-connect-orders:3",
+            "registry.example/notconfluentinc/cp-kafka-connect",
+            "registry.example/confluentinc/cp-kafka-connect/orders",
+            "acme/debezium-connect:1",
+            "debezium/connect-orders",
+            "connect",
+            "",
+        ] {
+            assert_eq!(Image::named(Some(image)), Image::Plain, "{image}");
+        }
+    }
 
     #[test]
     fn a_variable_and_its_setting_go_both_ways() {

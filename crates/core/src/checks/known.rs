@@ -6,22 +6,12 @@ use std::fmt;
 
 use super::releases::{Release, Whose, tables};
 use super::source::{Source, Value};
+use super::spelling::Spelling;
 use super::values::setting;
 use crate::facts::observation::Override;
 
 /// A list of brokers, at most; topics have 249.
 const NAME_BYTES_MAX: usize = 4_096;
-
-/// What variables begin with that images of the widespread kind make settings of.
-pub const VARIABLE_PREFIX: &str = "CONNECT_";
-
-/// The variable that becomes a setting in those images: a dot is an underscore, a dash two, an
-/// underscore three.
-#[must_use]
-pub fn variable(name: &str) -> String {
-    let name = name.replace('_', "___").replace('-', "__");
-    format!("{VARIABLE_PREFIX}{}", name.replace('.', "_").to_uppercase())
-}
 
 /// Everything that is known of one group.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -57,6 +47,8 @@ pub struct Worker {
     pub release: Option<Value<Release>>,
     /// What its file and its environment say, by name.
     pub settings: BTreeMap<String, Given>,
+    /// How others would be written beside them.
+    pub spelling: Spelling,
     /// Whether that is all: then what is not there has Kafka's default.
     pub is_complete: bool,
     /// Whether it is started with that and nothing else: no image or script adds what Kafka
@@ -234,14 +226,12 @@ impl Given {
         name.escape_debug().to_string()
     }
 
-    /// Another name as it would be written there.
+    /// Another name as it would be written there: files may have names beside variables.
     #[must_use]
-    pub fn spelled(&self, name: &str) -> String {
-        let variable = self.variable.as_deref().unwrap_or_default();
-        if variable.starts_with(VARIABLE_PREFIX) {
-            self::variable(name)
-        } else {
-            name.to_owned()
+    pub fn spelled(&self, name: &str, spelling: Spelling) -> String {
+        match self.variable {
+            Some(_) => spelling.of(name),
+            None => name.to_owned(),
         }
     }
 }
@@ -267,16 +257,6 @@ impl fmt::Display for Unknown {
 // === impl Worker ===
 
 impl Worker {
-    /// A setting as whoever sets up this worker writes it: as a variable, where others are.
-    #[must_use]
-    pub fn spelled(&self, name: &str) -> String {
-        let mut given = self.settings.values();
-        let is_variable = |given: &&Given| given.variable.is_some();
-        given
-            .find(is_variable)
-            .map_or_else(|| name.to_owned(), |given| given.spelled(name))
-    }
-
     /// The number that holds for one of its own settings.
     #[must_use]
     pub fn number(&self, name: &str) -> Option<Value<i64>> {

@@ -44,16 +44,23 @@ pub(super) fn unmarked(name: &str) -> Option<&str> {
 fn setting_missing(known: &Known) -> Vec<Judgement> {
     let mut judgements = Vec::new();
     for worker in &known.workers {
-        let release = worker.release.as_ref().map(|release| release.value);
-        let Some(release) = release else {
+        let Some(release) = &worker.release else {
             judgements.push(look_at(known, worker, no_name));
             continue;
         };
-        let lacking = lacking(worker, release);
+        // Of a release that nobody named only what all demand is sure.
+        let is_assumed = matches!(release.source, Source::Default { .. });
+        let release = release.value;
+        let mut lacking = lacking(worker, release);
+        let count = lacking.len();
+        if is_assumed {
+            lacking.retain(|(name, _)| tables().is_demanded_by_all(Whose::Worker, name));
+        }
+        let hangs_on_release = lacking.len() < count;
         // Who is in the group was started, whatever the file says now.
         if !worker.is_started_so || !worker.is_complete || !worker.told.is_empty() {
             judgements.push(look_at(known, worker, |look| {
-                if lacking.is_empty() {
+                if count == 0 {
                     return passes();
                 }
                 if look.file().is_some() {
@@ -65,7 +72,7 @@ fn setting_missing(known: &Known) -> Vec<Judgement> {
         }
         for &(name, given) in &lacking {
             judgements.push(look_at(known, worker, |look| {
-                let spelled = worker.spelled(name);
+                let spelled = worker.spelling.of(name);
                 let (what, source) = match given {
                     Some(given) => ("empty", given.source.clone()),
                     None => ("not set", whole(worker, release)),
@@ -75,7 +82,13 @@ fn setting_missing(known: &Known) -> Vec<Judgement> {
             }));
         }
         if lacking.is_empty() {
-            judgements.push(look_at(known, worker, |_| passes()));
+            judgements.push(look_at(known, worker, |look| {
+                if hangs_on_release {
+                    look.misses(RELEASE);
+                    return None;
+                }
+                passes()
+            }));
         }
     }
     judgements

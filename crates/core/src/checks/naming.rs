@@ -9,6 +9,7 @@ use super::lacking::unmarked;
 use super::look::{Look, Verdict, each_worker, fires_if, look_at, passes};
 use super::near::{meant, nearest};
 use super::releases::{Release, Whose, tables};
+use super::spelling::Spelling;
 use super::{Check, Harm, Judgement, Known, Severity};
 
 pub(super) const CHECKS: &[Check] = &[
@@ -125,11 +126,16 @@ enum Naming {
 struct Written<'a> {
     name: &'a str,
     given: &'a Given,
+    spelling: Spelling,
 }
 
 impl Written<'_> {
     fn called(&self) -> String {
         self.given.called(self.name)
+    }
+
+    fn spelled(&self, name: &str) -> String {
+        self.given.spelled(name, self.spelling)
     }
 }
 
@@ -164,8 +170,7 @@ fn naming<'a>(name: &'a str, worker: &Worker, release: Release, near: &Near<'a>)
     if let Some((first, last)) = tables.lifetime(Whose::Worker, name) {
         return Naming::OtherRelease(first, last);
     }
-    let given = worker.settings.get(name);
-    if let Some(places) = elsewhere(name, given, release) {
+    if let Some(places) = elsewhere(name, worker, release) {
         let is_meant = CLIENTS
             .iter()
             .any(|(prefix, _)| worker.settings.contains_key(&format!("{prefix}{name}")));
@@ -223,8 +228,12 @@ fn of_topic(prefix: &str, rest: &str, release: Release) -> Naming {
 }
 
 /// Where a name works that does not at the top of a worker's file.
-fn elsewhere(name: &str, given: Option<&Given>, release: Release) -> Option<String> {
-    let spelled = |name: String| given.map_or(name.clone(), |given| given.spelled(&name));
+fn elsewhere(name: &str, worker: &Worker, release: Release) -> Option<String> {
+    let given = worker.settings.get(name);
+    let spelled = |name: String| match given {
+        Some(given) => given.spelled(&name, worker.spelling),
+        None => name,
+    };
     let has = |whose| tables().has(whose, name, release);
     let is_connector = has(Whose::Connector)
         || ["transforms.", "predicates.", "topic.creation."]
@@ -286,7 +295,11 @@ fn each_name(
             None => [tables().oldest(), tables().newest()],
         };
         for (name, given) in &worker.settings {
-            let written = Written { name, given };
+            let written = Written {
+                name,
+                given,
+                spelling: worker.spelling,
+            };
             let [first, last] = releases.map(|release| {
                 let naming = naming(name, worker, release, &near);
                 fires(&naming, &written, release)
@@ -319,7 +332,7 @@ fn setting_misspelt(known: &Known) -> Vec<Judgement> {
     each_name(known, |naming, written, _| match naming {
         Naming::Misspelt(near) => Some((
             format!("{} is no setting", written.called()),
-            format!("Did you mean {}?", written.given.spelled(near)),
+            format!("Did you mean {}?", written.spelled(near)),
         )),
         _ => None,
     })

@@ -330,6 +330,16 @@ impl Tables {
         })
     }
 
+    /// Whether somebody has to set it in every release that is known.
+    #[must_use]
+    pub fn is_demanded_by_all(&self, whose: Whose, name: &str) -> bool {
+        let mut releases = self.releases.iter();
+        releases.all(|release| {
+            let setting = self.setting(whose, name, *release);
+            setting.is_some_and(|setting| setting.is_demanded)
+        })
+    }
+
     /// All names of settings of `whose`, of every release.
     pub fn names(&self, whose: Whose) -> impl Iterator<Item = &'static str> + '_ {
         let names = self.settings.get(&whose);

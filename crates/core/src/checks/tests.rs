@@ -5,6 +5,7 @@ mod cases;
 mod dsl;
 mod edges;
 mod incidents;
+mod lacking;
 
 use std::collections::BTreeSet;
 

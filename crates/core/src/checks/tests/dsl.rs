@@ -3,7 +3,7 @@
 //! - `worker NAME KEY=VALUE…`: its file, whole; `member NAME KEY=NUMBER…`: what it told, and
 //!   no file; `told NAME KEY=NUMBER…`: what a worker with a file told besides
 //! - `advertised NAME ADDRESS`, `deployment NAME RESOURCE`, `grace NAME MS`, `held NAME MS`, `replicas NAME COUNT`, `release RELEASE`
-//!   (of all; `none`)
+//!   (of all; `none`; `assumed`, which is the newest)
 //! - `alone NAME`: nothing else sets it up; `variable NAME SETTING VARIABLE`: as it is written
 //! - `group NAME`, `count N`, `hosts N`, `neighbour NAME SETTING=TOPIC…`
 //! - `live FIELD NUMBER`, `delays NUMBER…`: records, measurements, brokers
@@ -13,23 +13,33 @@
 use crate::checks::known::{Given, Known, Neighbour, Producer, Sink, Topic, Unknown, Worker};
 use crate::checks::releases::tables;
 use crate::checks::source::{Source, Value};
+use crate::checks::spelling::{Spelling, VARIABLE_PREFIX};
 use crate::facts::observation::Override;
 
 pub(super) fn known(text: &str) -> Known {
     let mut known = Known::default();
     let mut release = Some(tables().newest());
+    let mut is_assumed = false;
     for (index, line) in text.lines().enumerate() {
         let mut words = line.split_whitespace();
         let Some(kind) = words.next() else { continue };
         let rest: Vec<&str> = words.collect();
         if kind == "release" {
-            release = (rest[0] != "none").then(|| rest[0].parse().unwrap());
+            is_assumed = rest[0] == "assumed";
+            release = match rest[0] {
+                "none" => None,
+                "assumed" => Some(tables().newest()),
+                release => Some(release.parse().unwrap()),
+            };
             continue;
         }
         read(&mut known, kind, &rest, index + 1);
     }
     for worker in &mut known.workers {
-        worker.release = release.map(|release| Value::new(release, Source::Said));
+        worker.release = release.map(|release| match is_assumed {
+            true => Value::new(release, Source::Default { release }),
+            false => Value::new(release, Source::Said),
+        });
     }
     known
 }
@@ -75,6 +85,11 @@ fn read(known: &mut Known, kind: &str, rest: &[&str], line: usize) {
         "variable" => {
             let given = worker(known, rest[0]).settings.get_mut(rest[1]).unwrap();
             given.variable = Some(rest[2].to_owned());
+            worker(known, rest[0]).spelling = if rest[2].starts_with(VARIABLE_PREFIX) {
+                Spelling::Prefixed
+            } else {
+                Spelling::Debezium
+            };
         }
         "deployment" => {
             worker(known, rest[0]).deployment = Some(Value::new(rest[1].to_owned(), at));

@@ -319,34 +319,6 @@ fn a_worker_that_was_out_while_it_stopped_is_told_until_the_group_waits_longer()
     }
 }
 
-/// What a release demands is in the table of its jars.
-#[test]
-fn what_is_missing_is_what_the_release_demands() {
-    let missing = |text: &str| {
-        let findings = judge(&known(text)).into_iter();
-        let ours = findings.filter(|it| it.check.id == "setting_missing");
-        let fired = ours.filter(|it| it.judgement.outcome == Outcome::Fired);
-        let said: Vec<String> = fired.map(|it| it.judgement.said).collect();
-        said.join(", ")
-    };
-    let settings = "config.storage.topic=c key.converter=k offset.storage.topic=o \
-                    status.storage.topic=s value.converter=v";
-    let of = |release: &str, more: &str| {
-        missing(&format!(
-            "release {release}\nworker a {settings} {more}\nalone a"
-        ))
-    };
-    assert_eq!(of("4.1.1", ""), "group.id is not set");
-    let both = "bootstrap.servers is not set, group.id is not set";
-    assert_eq!(of("4.3.1", ""), both);
-    // Some release between these began to demand it.
-    assert_eq!(of("4.2.0", ""), "group.id is not set");
-    assert_eq!(of("4.1.1", "group.id="), "group.id is empty");
-    // Who is in the group has it from somewhere.
-    let told = format!("worker a {settings}\nalone a\ntold a session.timeout.ms=10000");
-    assert_eq!(missing(&told), "");
-}
-
 /// By the name that somebody wrote.
 #[test]
 fn a_setting_of_a_variable_is_called_by_the_variable() {
