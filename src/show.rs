@@ -12,6 +12,7 @@ pub mod log;
 mod page;
 pub mod process;
 pub mod routes;
+pub(crate) mod spans;
 pub mod traces;
 pub mod view;
 pub mod words;

@@ -205,6 +205,14 @@ fn introduce(script: &Script, broker: SocketAddr, page: SocketAddr) -> Result<()
     if let Some(recorded) = script.recorded_on() {
         writeln!(out, "Recorded on {recorded}.")?;
     }
+    if script.cut_ms() >= 1_000 {
+        writeln!(
+            out,
+            "Silences longer than a session are cut, {} s in all: what lasts through one is told as it plays, \
+             shorter than it was.",
+            script.cut_ms() / 1_000
+        )?;
+    }
     writeln!(out, "  page     http://{page}/")?;
     writeln!(out, "  metrics  http://{page}/metrics")?;
     writeln!(out, "  state    http://{page}/api/v1/state")?;

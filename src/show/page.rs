@@ -82,10 +82,12 @@ fn foot(out: &mut Html, published: &Published, now: ArrivalTime) {
         ));
     }
     out.raw("</nav>");
-    let started = published
-        .agent
-        .started
-        .map(|started| format!(", the agent runs for {}", time::span(now.since_ms(started))));
+    let started = published.agent.started.map(|started| {
+        format!(
+            ", the agent runs for {}",
+            crate::show::spans::span(now.since_ms(started))
+        )
+    });
     let shown = format!(
         "As of {} UTC{}.",
         time::instant(now.0),

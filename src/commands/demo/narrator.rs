@@ -10,6 +10,7 @@ use evenkeel_core::facts::time::ArrivalTime;
 use tokio::sync::watch;
 
 use crate::run::clock;
+use crate::show::spans::lasted;
 use crate::show::view::Published;
 
 /// Tells what changes.
@@ -227,15 +228,14 @@ fn why(episode: &EpisodeAnswer) -> String {
 /// What became of an episode, in a line.
 fn over(episode: &EpisodeAnswer) -> String {
     let outcome = episode.outcome.map_or("open", EpisodeOutcome::label);
-    let active = episode.polled.active.unwrap_or(episode.active).ms;
+    let active = episode.polled.active.unwrap_or(episode.active);
     let mut text = format!(
-        "rebalance {outcome}: {}, active {}.{} s",
+        "rebalance {outcome}: {}, active {}",
         counted(episode.generations, "generation"),
-        active / 1000,
-        active % 1000 / 100,
+        lasted(&active),
     );
     if episode.parked.ms > 0 {
-        text.push_str(&format!(", parked {} s", episode.parked.ms / 1000));
+        text.push_str(&format!(", parked {}", lasted(&episode.parked)));
     }
     for departed in &episode.departures {
         text.push_str(&format!("; {} {}", departed.worker, departed.how.label()));

@@ -123,6 +123,14 @@ impl Script {
             .unwrap_or("evenkeel-demo")
     }
 
+    /// How much of the silences is cut, all together.
+    pub(super) fn cut_ms(&self) -> i64 {
+        let scenes = self.scenes.first().zip(self.scenes.last());
+        scenes.map_or(0, |(first, last)| {
+            first.shift_ms.saturating_sub(last.shift_ms).max(0)
+        })
+    }
+
     /// From the first record to the last.
     pub(super) fn length_ms(&self) -> i64 {
         self.scenes.last().map_or(0, |scene| scene.at_ms)

@@ -1,6 +1,8 @@
 //! The committed rules are the defaults; thresholds end up where they belong; mistakes are
 //! told all at once.
 
+mod routes;
+
 use clap::Parser;
 
 use super::*;

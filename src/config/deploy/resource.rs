@@ -24,6 +24,28 @@ const STRIMZI: [(&str, &str); 5] = [
     ("statusStorageTopic", "status.storage.topic"),
 ];
 
+/// What Strimzi leaves out of `spec.config` by what it begins with, since it sets that itself.
+const STRIMZI_IGNORES: [&str; 10] = [
+    "bootstrap.servers",
+    "consumer.interceptor.classes",
+    "listeners",
+    "plugin.path",
+    "producer.interceptor.classes",
+    "prometheus.metrics.reporter.",
+    "rest.",
+    "sasl.",
+    "security.",
+    "ssl.",
+];
+
+/// What it takes nevertheless.
+const STRIMZI_TAKES: [&str; 4] = [
+    "ssl.cipher.suites",
+    "ssl.enabled.protocols",
+    "ssl.endpoint.identification.algorithm",
+    "ssl.protocol",
+];
+
 /// What Strimzi sets where nobody does.
 const STRIMZI_CONVERTERS: [&str; 2] = ["key.converter", "value.converter"];
 
@@ -72,6 +94,13 @@ fn read_connect(reading: &mut Reading<'_>, value: &Value) {
     let config = spec.get("config").and_then(Value::as_mapping);
     for (key, value) in config.into_iter().flatten() {
         let Some(key) = key.as_str() else { continue };
+        if is_ignored(key) {
+            reading.deployed.notes.push(format!(
+                "{name}: {}: Strimzi's operator ignores it in spec.config and sets its own",
+                key.escape_debug()
+            ));
+            continue;
+        }
         let line = reading.lines.line_of(&["spec", "config"], key);
         match scalar(value, Dialect::Kubernetes) {
             Some(text) => settings.put(key, text, at(reading.file, line)),
@@ -111,6 +140,14 @@ fn read_connect(reading: &mut Reading<'_>, value: &Value) {
         ..Worker::default()
     };
     reading.deployed.workers.push(worker);
+}
+
+/// Whether it does not reach the worker from `spec.config`.
+fn is_ignored(setting: &str) -> bool {
+    let setting = setting.to_lowercase();
+    let begins = |prefix: &&str| setting.starts_with(*prefix);
+    STRIMZI_IGNORES.iter().any(|known| begins(&known))
+        && !STRIMZI_TAKES.iter().any(|known| begins(&known))
 }
 
 fn read_workload(reading: &mut Reading<'_>, value: &Value) {

@@ -167,6 +167,11 @@ spec:
   config:
     session.timeout.ms: 30000
     listeners: [1]
+    config.providers: [1]
+    rest.advertised.host.name: localhost
+    Rest.Port: 1
+    bootstrap.servers: other:9092
+    ssl.protocol: TLSv1.3
 ";
     let deployed = deployed("connect.yaml", text);
     assert_eq!(deployed.format, Format::Resource);
@@ -179,7 +184,24 @@ spec:
     assert_eq!(worker.grace_ms.as_ref().unwrap().value, 30_000);
     // Only versions before v1 have defaults for it.
     assert!(!worker.settings.contains_key("offset.storage.topic"));
-    assert!(deployed.notes[0].contains("listeners: not a text"));
+    // What the operator ignores reaches no worker.
+    let worker = &deployed.workers[0];
+    assert_eq!(worker.advertised, None);
+    assert_eq!(of_worker(worker, "bootstrap.servers"), "b:9092");
+    assert_eq!(of_worker(worker, "ssl.protocol"), "TLSv1.3");
+    let ignored = |key: &str| {
+        format!("n/c: {key}: Strimzi's operator ignores it in spec.config and sets its own")
+    };
+    assert_eq!(
+        deployed.notes,
+        [
+            ignored("listeners"),
+            "config.providers: not a text, not read".to_owned(),
+            ignored("rest.advertised.host.name"),
+            ignored("Rest.Port"),
+            ignored("bootstrap.servers"),
+        ]
+    );
     let before = text.replace("/v1", "/v1beta2");
     let deployed = self::deployed("connect.yaml", &before);
     let topic = &deployed.workers[0].settings["offset.storage.topic"];

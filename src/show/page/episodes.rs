@@ -1,13 +1,11 @@
 //! The last rebalances of a group on the page, the newest first.
 
-use evenkeel_core::answers::{
-    Bound, DurationAnswer, EpisodeAnswer, EpisodeOutcome, EpisodeState, EpisodesAnswer,
-};
+use evenkeel_core::answers::{EpisodeAnswer, EpisodeOutcome, EpisodeState, EpisodesAnswer};
 use evenkeel_core::facts::time::ArrivalTime;
 
 use super::group::ago;
 use super::html::Html;
-use super::time::span;
+use crate::show::spans::lasted;
 
 /// Episodes that are shown, the newest ones.
 const EPISODES_MAX: usize = 8;
@@ -72,25 +70,6 @@ fn generations(episode: &EpisodeAnswer) -> String {
         first.to_string()
     } else {
         format!("{first} to {last}")
-    }
-}
-
-/// A span, and how well it is known. Seconds are enough for people; below ten, tenths; below one,
-/// milliseconds.
-fn lasted(duration: &DurationAnswer) -> String {
-    let span = if duration.ms < 1_000 {
-        format!("{} ms", duration.ms.max(0))
-    } else if duration.ms < 10_000 {
-        let tenths = duration.ms.max(0) / 100;
-        format!("{}.{} s", tenths / 10, tenths % 10)
-    } else {
-        span(duration.ms)
-    };
-    match duration.bound {
-        Bound::AtLeast if duration.ms <= 0 => "not known".to_owned(),
-        Bound::AtLeast => format!("at least {span}"),
-        Bound::AtMost => format!("at most {span}"),
-        Bound::Exact | Bound::Poll => span,
     }
 }
 

@@ -6,10 +6,10 @@ use evenkeel_core::facts::input::Topic;
 use evenkeel_core::facts::time::{ArrivalTime, EventTime};
 
 use super::html::{Html, text};
-use super::time::span;
 use super::{checks, derived, episodes, work};
 use crate::show::api;
 use crate::show::health::{Health, health};
+use crate::show::spans::span;
 use crate::show::view::AgentStats;
 
 /// Rows of a table; the API has the rest.

@@ -31,7 +31,7 @@ fn an_incident_on_the_page() {
         "<td>audit &quot;eu&quot;</td><td>task 0</td><td>new</td>",
         "worker-a:8083 <span class=\"badge\">leader</span></td><td>1</td><td>1</td><td>10 s</td><td>1 min</td><td>10.0.0.7</td><td>57</td>",
         "<td>open</td>",
-        "<td>worker_lost worker-d:8083</td><td>it wrote nothing, and left 3 behind as running: it died, or nothing heeded its stop</td><td>8</td><td>at least 30 ms</td><td>9.7 s</td><td>worker-d:8083 crashed?</td><td>3: 3 without an owner</td><td>parked</td>",
+        "<td>worker_lost worker-d:8083</td><td>it wrote nothing, and left 3 behind as running: it died, or nothing heeded its stop</td><td>8</td><td>at least 30 ms</td><td>9.8 s</td><td>worker-d:8083 crashed?</td><td>3: 3 without an owner</td><td>parked</td>",
         "connect-configs: a worker that starts now sees fewer tasks",
         "href=\"/metrics\"",
     ] {

@@ -1,4 +1,4 @@
-//! Instants and spans as people read them.
+//! Instants as people read them.
 
 const DAY_MS: i64 = 86_400_000;
 
@@ -8,27 +8,6 @@ pub(super) fn instant(ms: i64) -> String {
     let seconds = ms.rem_euclid(DAY_MS) / 1000;
     let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
     format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}")
-}
-
-/// A span in its two largest units: `4 min 50 s`, `2 d 3 h`.
-pub(super) fn span(ms: i64) -> String {
-    let seconds = ms.max(0) / 1000;
-    let units = [(86_400, "d"), (3_600, "h"), (60, "min"), (1, "s")];
-    let mut left = seconds;
-    let mut parts = Vec::new();
-    for (size, name) in units {
-        let count = left / size;
-        left %= size;
-        if count > 0 || (size == 1 && parts.is_empty()) {
-            parts.push(format!("{count} {name}"));
-        } else if !parts.is_empty() {
-            break;
-        }
-        if parts.len() == 2 {
-            break;
-        }
-    }
-    parts.join(" ")
 }
 
 /// Year, month and day of a day since 1970-01-01 in the Gregorian calendar: 400 years
@@ -71,23 +50,6 @@ mod tests {
             (-1, "1969-12-31 23:59:59"),
         ] {
             assert_eq!(instant(ms), expected);
-        }
-    }
-
-    #[test]
-    fn spans() {
-        for (ms, expected) in [
-            (-5, "0 s"),
-            (999, "0 s"),
-            (59_999, "59 s"),
-            (60_000, "1 min"),
-            (290_250, "4 min 50 s"),
-            (3_600_000, "1 h"),
-            (3_605_000, "1 h"),
-            (183_600_000, "2 d 3 h"),
-            (172_860_000, "2 d"),
-        ] {
-            assert_eq!(span(ms), expected);
         }
     }
 }

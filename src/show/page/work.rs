@@ -9,7 +9,8 @@ use evenkeel_core::facts::time::{ArrivalTime, EventTime};
 
 use super::group::{ROWS_MAX, more};
 use super::html::Html;
-use super::time::{instant, span};
+use super::time::instant;
+use crate::show::spans::span;
 
 /// A badge where something disagrees: its class, and its words.
 pub(super) fn badge(answers: &Answers) -> Option<(&'static str, String)> {

@@ -69,10 +69,10 @@ pub(super) const CHECKS: &[Check] = &[
         id: "config_offsets_apart",
         severity: Severity::Warning,
         harm: Harm::GroupStalls,
-        title: "the same worker is behind on the config topic for several generations",
+        title: "the same worker has read less of the config topic than another for several generations",
         inputs: &[BEHIND],
-        consequence: "One worker does not follow the config topic: rounds end without an assignment when it leads, and it runs old configurations.",
-        advice: "Look whether config.storage.topic of that worker is the one of the others: it may be of another cluster. Else at its consumer of that topic: its rights, its network, the size of records; restart it.",
+        consequence: "Workers have not read the same of the config topic. A round that a worker leads which has read less than another ends without an assignment, and each worker runs what it has by the configurations that it has read.",
+        advice: "Compare config_offset of the members in /api/v1/state before anything is restarted. One far ahead of all others may be the wrong one: it may read a topic of another name or cluster (config.storage.topic, bootstrap.servers); stop that one. One behind all others may read another topic, too, or does not get on with this one: look at its rights, its network, the size of records, and restart it.",
         decide: config_offsets_apart,
     },
     Check {
@@ -81,8 +81,8 @@ pub(super) const CHECKS: &[Check] = &[
         harm: Harm::GroupStalls,
         title: "generations ended without an assignment, since the leader was behind on the config topic",
         inputs: &[MISMATCHES],
-        consequence: "Each of them stopped the group for nothing.",
-        advice: "Look at how the leader reads the config topic, and whether it has one partition and is compacted.",
+        consequence: "Each of them was a rebalance for nothing, and the next follows at once. What runs goes on, other than in the eager protocol; what has no owner waits.",
+        advice: "Compare config_offset of the members in /api/v1/state. One far ahead of all others, the leader among them, may read a topic of another name or cluster: stop it. A leader that is behind all others does not read on: look at its consumer of the config topic, and whether that has one partition and is compacted.",
         decide: config_mismatches,
     },
 ];
@@ -179,7 +179,9 @@ fn config_offsets_apart(known: &Known) -> Vec<Judgement> {
     group(known, |look| {
         let behind = look.value(BEHIND, look.known.records.behind_in_a_row.as_ref())?;
         fires_if(behind > BEHIND_MAX, || {
-            format!("one worker was behind in {behind} generations in a row")
+            format!(
+                "one worker had read less than another in {behind} generations in a row; which of the two reads the wrong topic, their offsets tell"
+            )
         })
     })
 }

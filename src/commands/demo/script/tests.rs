@@ -161,14 +161,13 @@ impl Recording {
         }
         Script::write(CaptureReader::new(bytes.as_slice())?)
     }
+}
 
-    /// How long the last record waits for the one before, in ms.
-    fn last_silence_ms(self) -> i64 {
-        let script = self.script(false).unwrap();
-        match script.scenes.as_slice() {
-            [.., before, last] => last.at_ms - before.at_ms,
-            _ => panic!("fewer than two records"),
-        }
+/// How long the last record waits for the one before, in ms.
+fn last_silence_ms(script: &Script) -> i64 {
+    match script.scenes.as_slice() {
+        [.., before, last] => last.at_ms - before.at_ms,
+        _ => panic!("fewer than two records"),
     }
 }
 
@@ -178,7 +177,10 @@ fn silences_are_cut_while_nothing_shows() {
         let mut recording = Recording::new();
         recording.group(1.0, 1, 0, &[-1, 0]);
         recording.status(1.0 + silence_s);
-        assert_eq!(recording.last_silence_ms(), kept_ms, "{silence_s}");
+        let script = recording.script(false).unwrap();
+        assert_eq!(last_silence_ms(&script), kept_ms, "{silence_s}");
+        let recorded_ms = (silence_s * 1_000.0) as i64;
+        assert_eq!(script.cut_ms(), recorded_ms - kept_ms, "{silence_s}");
     }
 }
 
@@ -187,7 +189,9 @@ fn work_without_an_owner_keeps_its_time() {
     let mut recording = Recording::new();
     recording.group(1.0, 1, 0, &[-1]);
     recording.status(61.0);
-    assert_eq!(recording.last_silence_ms(), 60_000);
+    let script = recording.script(false).unwrap();
+    assert_eq!(last_silence_ms(&script), 60_000);
+    assert_eq!(script.cut_ms(), 0);
 }
 
 /// Here everything has an owner: only the deadline shows.
@@ -196,7 +200,9 @@ fn a_running_delay_keeps_its_time() {
     let mut recording = Recording::new();
     recording.group(1.0, 1, 30_000, &[-1, 0]);
     recording.status(31.0);
-    assert_eq!(recording.last_silence_ms(), 30_000);
+    let script = recording.script(false).unwrap();
+    assert_eq!(last_silence_ms(&script), 30_000);
+    assert_eq!(script.cut_ms(), 0);
 }
 
 #[test]
