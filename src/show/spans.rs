@@ -53,9 +53,9 @@ fn rounded_ms(duration: &DurationAnswer) -> i64 {
     let ms = duration.ms.max(0);
     let step_ms = match ms {
         ..1_000 => 1,
-        ..10_000 => 100,
-        ..HOUR_MS => 1_000,
-        ..DAY_MS => MINUTE_MS,
+        1_000..10_000 => 100,
+        10_000..HOUR_MS => 1_000,
+        HOUR_MS..DAY_MS => MINUTE_MS,
         _ => HOUR_MS,
     };
     let added_ms = match duration.bound {

@@ -146,8 +146,7 @@ fn read_connect(reading: &mut Reading<'_>, value: &Value) {
 fn is_ignored(setting: &str) -> bool {
     let setting = setting.to_lowercase();
     let begins = |prefix: &&str| setting.starts_with(*prefix);
-    STRIMZI_IGNORES.iter().any(|known| begins(&known))
-        && !STRIMZI_TAKES.iter().any(|known| begins(&known))
+    STRIMZI_IGNORES.iter().any(&begins) && !STRIMZI_TAKES.iter().any(begins)
 }
 
 fn read_workload(reading: &mut Reading<'_>, value: &Value) {

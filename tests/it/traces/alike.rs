@@ -77,18 +77,28 @@ fn whole(closed: Vec<Closed>, of: &str) -> BTreeMap<Arc<str>, Trace> {
     whole
 }
 
+/// What is not said alike: in a loop whose rounds follow each other within a second, who has the
+/// group's records seconds after the configuration that they are about ends the episode with it,
+/// where who has both at once begins another.
+const UNLIKE: [(&str, Topic, i64); 1] = [("config_mismatch", Topic::Offsets, 4_000)];
+
 #[test]
 fn whoever_reads_in_another_order_says_the_same() {
     let (mut compared, mut left_out) = (0, 0);
     for capture in captures() {
         let inputs = inputs(&capture);
         let seen = whole(derived(&inputs), &capture.display().to_string());
+        let name = capture.file_name().unwrap().to_string_lossy();
+        let name = name.split('.').next().unwrap().to_owned();
         let mut others: Vec<(String, Vec<Input>)> = seen_otherwise(&inputs)
             .into_iter()
             .map(|(how, inputs)| (how.to_owned(), inputs))
             .collect();
         for topic in Topic::ALL {
             for by_ms in [150, 4_000] {
+                if UNLIKE.contains(&(name.as_str(), topic, by_ms)) {
+                    continue;
+                }
                 let how = format!("{topic:?} {by_ms} ms late");
                 others.push((how, late(&inputs, topic, by_ms)));
             }
