@@ -62,7 +62,7 @@ impl Watched {
                     outcome,
                 } => self.missing.push((first, count, outcome)),
                 Change::Opened(episode) => self.opened.push(episode.id),
-                Change::Closed(episode, _) => self.closed.push(episode),
+                Change::Closed(episode) => self.closed.push(episode),
                 Change::Created { .. } | Change::Deleted | Change::CaughtUp { .. } => {}
             }
         }
@@ -84,22 +84,6 @@ impl Watched {
 /// Runs a law over many seeds; what does not hold is told with its seed, and all at once.
 #[track_caller]
 pub(crate) fn over_seeds(usual: u64, law: impl Fn(&World) -> Result<(), String>) {
-    over_seeds_but_late(usual, 0, law);
-}
-
-/// Whether brokers of this world append a record so long after its writer stamped it that one
-/// sidecar judges by it what another had judged without it.
-fn appends_late(plan: &Plan) -> bool {
-    plan.manner.append_ms.1 > 100
-}
-
-/// The same, where of a thousand worlds whose brokers append late so many may differ.
-#[track_caller]
-pub(crate) fn over_seeds_but_late(
-    usual: u64,
-    late_of_1000: u64,
-    law: impl Fn(&World) -> Result<(), String>,
-) {
     let number = |name: &str| {
         std::env::var(name)
             .ok()
@@ -110,21 +94,14 @@ pub(crate) fn over_seeds_but_late(
         None => (1..=number("EVENKEEL_SIM_SEEDS").unwrap_or(usual)).collect(),
     };
     let mut broken = Vec::new();
-    let mut late = Vec::new();
     let mut plan_told = String::new();
     for seed in &seeds {
         let plan = Plan::of(*seed);
         let told = plan.to_string();
-        let is_late = appends_late(&plan);
         if let Err(what) = law(&plan.run()) {
             plan_told.clone_from(&told);
-            let to = if is_late { &mut late } else { &mut broken };
-            to.push(format!("seed {seed}: {what}"));
+            broken.push(format!("seed {seed}: {what}"));
         }
-    }
-    let many = |count: usize| u64::try_from(count).unwrap();
-    if many(late.len()) * 1_000 > late_of_1000 * many(seeds.len()) {
-        broken.append(&mut late);
     }
     let count = broken.len();
     if seeds.len() > 1 {

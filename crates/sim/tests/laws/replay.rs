@@ -13,7 +13,7 @@ use evenkeel_sim::plan::Deed;
 use evenkeel_sim::rng::Rng;
 use evenkeel_sim::world::World;
 
-use crate::drive::{Watched, over_seeds, over_seeds_but_late, watch};
+use crate::drive::{Watched, over_seeds, watch};
 use crate::hand;
 
 #[test]
@@ -85,10 +85,6 @@ const SLACK_MS: i64 = 5_000;
 /// `limits::LAST_STOPS_MS`.
 const LAST_STOPS_MS: i64 = 1_000;
 
-/// Of a thousand worlds whose brokers append late, how many may be told differently: what a
-/// worker wrote before a record, and the broker appended after it, who was there had not.
-const LATE_OF_1000: u64 = 10;
-
 /// Whether clocks differ by more than the slack of a life's beginning.
 fn far_off(world: &World) -> bool {
     off_by_ms(world) > SLACK_MS
@@ -134,7 +130,7 @@ fn rule_4_does_not_depend_on_what_arrives_first() {
 
 #[test]
 fn sidecars_settle_the_same() {
-    over_seeds_but_late(30, LATE_OF_1000, |world| {
+    over_seeds(30, |world| {
         let seed = world.plan().seed;
         let mut rng = Rng::new(seed);
         let latest = world.plan().end_ms / 2;
@@ -250,7 +246,7 @@ fn differences(world: &World, told: impl Fn(&EpisodeAnswer) -> Value) -> Result<
 /// off by more than a status is waited for, who was there knows it sooner.
 #[test]
 fn sidecars_tell_the_same_episodes() {
-    over_seeds_but_late(60, LATE_OF_1000, |world| {
+    over_seeds(60, |world| {
         if off_by_ms(world) > LAST_STOPS_MS {
             return Ok(());
         }
