@@ -62,7 +62,7 @@ impl Watched {
                     outcome,
                 } => self.missing.push((first, count, outcome)),
                 Change::Opened(episode) => self.opened.push(episode.id),
-                Change::Closed(episode) => self.closed.push(episode),
+                Change::Closed(episode, _) => self.closed.push(episode),
                 Change::Created { .. } | Change::Deleted | Change::CaughtUp { .. } => {}
             }
         }
