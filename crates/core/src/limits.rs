@@ -20,6 +20,10 @@ pub const FRESH_MS_MAX: i64 = 30_000;
 /// replication of one append (`offsets.commit.timeout.ms` bounds the latter at 5 s).
 pub const TIMER_SLACK_MS: i64 = 5_000;
 
+/// How long a worker that leaves waits for what it runs to stop, unless it is set otherwise
+/// (`task.shutdown.graceful.timeout.ms`; no topic tells it).
+pub const GRACEFUL_DEFAULT_MS: i64 = 5_000;
+
 /// Proofs kept that a worker completed a generation: (worker, generation) pairs.
 pub const GENERATION_PROOFS_MAX: usize = 4096;
 

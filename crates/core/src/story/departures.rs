@@ -5,11 +5,12 @@
 //! 2. *graceful*: it stopped part of it, and was gone before a session could have ended: the
 //!    rest did not heed the stop.
 //! 3. *graceful*: it was gone sooner after it last joined than a session takes.
-//! 4. *cut_short*: it stopped part of it, and was gone a session later.
+//! 4. *cut_short*: it stopped part of it, and was gone a session later, and later than who
+//!    waits for the rest by default.
 //! 5. *crashed*: it wrote nothing, and left something behind as running.
 //! 6. *unresponsive*: a process of the same address comes back with a claim. Until then, or
 //!    for `limits::DEPARTURE_WINDOW_MS`, what rests on no stop is not settled.
-//! 7. *unknown*: it had nothing that could write.
+//! 7. *unknown*: it had nothing that could write, or was gone after a time that fits both 2 and 4.
 //!
 //! A stop that the config topic explains (tasks written anew, a connector deleted), or that the
 //! record before asked for, is no evidence. Where several members advertise one address, nothing is said of how.

@@ -5,6 +5,7 @@ use crate::facts::ids::{Kind, WorkItem};
 use crate::facts::observation::{Member, RunState};
 use crate::facts::sets;
 use crate::facts::time::EventTime;
+use crate::limits;
 use crate::story::config_log::What;
 use crate::story::status_log::Written;
 use crate::story::steps::Turn;
@@ -53,7 +54,7 @@ pub(super) fn how(turn: &Turn<'_>, place: usize, member: &Member, held: &[WorkIt
         .or_else(|| rule_3_too_soon(turn, member))
         .or_else(|| rule_4_part_later(turn, member, &written, all))
         .or_else(|| rule_5_nothing(turn, &written))
-        .unwrap_or_else(|| rule_7_no_evidence(turn));
+        .unwrap_or_else(|| rule_7_no_evidence(turn, member, &written, all));
     Verdict {
         how,
         evidence,
@@ -175,10 +176,10 @@ fn rule_4_part_later(
     all: usize,
 ) -> Option<(DepartureHow, String)> {
     let silent_ms = turn.step.join_ended.since_ms(written.last?);
-    (silent_ms >= session_least_ms(member) && turn.on(StoryRule::Departure(4))).then(|| {
+    (silent_ms >= left_most_ms(member) && turn.on(StoryRule::Departure(4))).then(|| {
         let evidence = format!(
             "it wrote the stop of {} of {all}, and was gone {silent_ms} ms after the last: \
-             its session of {} ms ended",
+             its session of {} ms ended, unless it waited so long for the rest",
             written.stopped, member.session_timeout_ms
         );
         (DepartureHow::CutShort, evidence)
@@ -186,7 +187,8 @@ fn rule_4_part_later(
 }
 
 fn rule_5_nothing(turn: &Turn<'_>, written: &WroteLast) -> Option<(DepartureHow, String)> {
-    (written.running > 0 && turn.on(StoryRule::Departure(5))).then(|| {
+    let nothing = written.stopped == 0 && written.running > 0;
+    (nothing && turn.on(StoryRule::Departure(5))).then(|| {
         let evidence = format!(
             "it wrote nothing, and left {} behind as running: it died, or nothing heeded its stop",
             written.running
@@ -195,16 +197,27 @@ fn rule_5_nothing(turn: &Turn<'_>, written: &WroteLast) -> Option<(DepartureHow,
     })
 }
 
-fn rule_7_no_evidence(turn: &Turn<'_>) -> (DepartureHow, String) {
-    let evidence = if turn.statuses_known {
-        "it had nothing that writes when it stops"
+fn rule_7_no_evidence(
+    turn: &Turn<'_>,
+    member: &Member,
+    written: &WroteLast,
+    all: usize,
+) -> (DepartureHow, String) {
+    let evidence = if written.last.is_some() {
+        format!(
+            "it wrote the stop of {} of {all}, and was gone as long after the last as either \
+             takes: that it waited for the rest and left, or that its session of {} ms ended",
+            written.stopped, member.session_timeout_ms
+        )
+    } else if turn.statuses_known {
+        "it had nothing that writes when it stops".to_owned()
     } else {
-        "the status topic is not read"
+        "the status topic is not read".to_owned()
     };
     if turn.on(StoryRule::Departure(7)) {
-        (DepartureHow::Unknown, evidence.to_owned())
+        (DepartureHow::Unknown, evidence)
     } else {
-        (DepartureHow::Crashed, evidence.to_owned())
+        (DepartureHow::Crashed, evidence)
     }
 }
 
@@ -213,4 +226,14 @@ fn rule_7_no_evidence(turn: &Turn<'_>) -> (DepartureHow, String) {
 /// ratio of the defaults).
 fn session_least_ms(member: &Member) -> i64 {
     i64::from(member.session_timeout_ms).saturating_mul(2) / 3
+}
+
+/// The longest time after its last stop in which a worker that leaves by itself is usually
+/// gone: it waits for the rest as long as `task.shutdown.graceful.timeout.ms` says, by
+/// default, and the others hear of it with their next heartbeat. At least a session's least.
+fn left_most_ms(member: &Member) -> i64 {
+    let heartbeat_ms = i64::from(member.session_timeout_ms) / 3;
+    limits::GRACEFUL_DEFAULT_MS
+        .saturating_add(heartbeat_ms)
+        .max(session_least_ms(member))
 }

@@ -6,7 +6,8 @@
 //! - what a worker wrote whose clock, or whose coordinator's, is off by seconds, or was set, as
 //!   long as nothing bounds by how much;
 //! - when within a join phase a member was removed: one that left in good order, but gave up
-//!   part of its work, was cut short if that join phase ended a session after its last stop;
+//!   part of its work, was cut short if that join phase ended a session after its last stop,
+//!   and is unknown if it ended after a time that fits both;
 //! - that one whose stops were all given up, or were of tasks that had failed, was asked to
 //!   stop: it wrote nothing;
 //! - that a silent process lives, until it comes back with its claim;
@@ -24,6 +25,10 @@ use super::matched::{Matched, Step};
 
 /// Two thirds of the session timeout of every slot: heartbeats come at least that often.
 const SESSION_LEAST_MS: i64 = 6_666;
+
+/// Who leaves by itself waits 5 s for what does not heed its stop, by default, and the others
+/// hear of it with their next heartbeat: up to here either may be.
+const LEFT_MOST_MS: i64 = 8_333;
 
 /// The session timeout of every slot, and the shortest rebalance timeout of any: nobody is
 /// thrown out sooner after a join phase than the lesser of both.
@@ -122,20 +127,25 @@ pub(super) fn possible(
     if wrote.may_be_all {
         out.push(DepartureHow::Graceful);
     }
-    let last_ms = wrote.last_ms;
-    let missed_ms = step.real.join_ended_ms;
-    let later =
-        wrote.far || last_ms.is_some_and(|at| missed_ms - at >= SESSION_LEAST_MS - wrote.off_ms);
-    let at_once =
-        wrote.far || last_ms.is_some_and(|at| missed_ms - at < SESSION_LEAST_MS + wrote.off_ms);
-    if wrote.may_be_part && later {
-        out.push(DepartureHow::CutShort);
-    }
-    if wrote.may_be_part && at_once {
-        out.push(DepartureHow::Graceful);
+    if wrote.may_be_part {
+        let silent_ms = |last: Option<i64>| last.map(|at| step.real.join_ended_ms - at);
+        let longest_ms = silent_ms(wrote.surely_last_ms).unwrap_or(i64::MAX);
+        let later = |ms: i64| wrote.far || longest_ms >= ms;
+        let shortest_ms = silent_ms(wrote.last_ms);
+        let sooner = |ms: i64| wrote.far || shortest_ms.is_some_and(|silent| silent < ms);
+        let off_ms = wrote.off_ms;
+        let settled = later(LEFT_MOST_MS - off_ms).then_some(DepartureHow::CutShort);
+        out.extend(settled);
+        out.extend(sooner(SESSION_LEAST_MS + off_ms).then_some(DepartureHow::Graceful));
+        let between = later(SESSION_LEAST_MS - off_ms) && sooner(LEFT_MOST_MS + off_ms);
+        out.extend(between.then_some(DepartureHow::Unknown));
     }
     if wrote.may_be_silent {
         out.push(DepartureHow::Crashed);
+    }
+    // Some of what it wrote while it stopped may look as if the config topic had asked for it.
+    if gone.how == How::CutShort && step.real.join_ended_ms - gone.died_ms < LEFT_MOST_MS {
+        out.push(DepartureHow::Unknown);
     }
     if gone.how == How::Unresponsive && returned(matched, step, gone).is_some() {
         // What it wrote before settles it; else its claim says that it lived.
@@ -172,6 +182,8 @@ struct Wrote {
     may_be_silent: bool,
     may_be_nothing: bool,
     last_ms: Option<i64>,
+    /// The last that it certainly wrote.
+    surely_last_ms: Option<i64>,
     /// Whether clocks are too far apart for any of it to be sure.
     far: bool,
     /// How far its clock may be off when seen from the coordinator's.
@@ -188,7 +200,7 @@ impl Wrote {
             .and_then(|before| before.members.get(&gone.member));
         let joined_ms = step.before.map_or(0, |before| before.join_ended_ms);
         let (mut stopped, mut running, mut either) = (0, 0, 0);
-        let mut last_ms = None;
+        let (mut last_ms, mut surely_last_ms) = (None, None);
         let told = before.map(|member| member.assigned.clone());
         let held = gone.owned.union(told.as_ref().unwrap_or(&gone.owned));
         for item in held {
@@ -234,6 +246,7 @@ impl Wrote {
                         either += 1;
                     } else {
                         stopped += 1;
+                        surely_last_ms = surely_last_ms.max(Some(at));
                     }
                 }
                 _ if doubtful => either += 1,
@@ -254,6 +267,7 @@ impl Wrote {
             may_be_nothing: (stopped == 0 && running == 0) || far,
             far,
             last_ms,
+            surely_last_ms,
             off_ms: 100 + 2 * off_ms,
         }
     }
