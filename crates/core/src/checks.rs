@@ -30,6 +30,7 @@ use serde::Serialize;
 
 pub use crate::answers::Severity;
 use known::Known;
+pub use look::ELSEWHERE;
 use source::Source;
 
 /// What becomes of it, in kinds; the worst first.

@@ -15,7 +15,8 @@ are read is in [check-formats.md](check-formats.md).
 - **error**: will break, or is broken. **warning**: breaks under load, or at the next failure. **info**: good to know.
 - Every value that is compared is shown with where it was read: file and line, a variable, a default. A default is that of the
   release that `--kafka-release` or the file names, else of the newest known one; it counts only where all that is set is known.
-- A value that is missing leaves a check *undecided*, and the missing value is named. Nothing is guessed.
+- A value that is missing leaves a check *undecided*, and the missing value is named; where it is set to what only the running worker
+  can look up (`${…}`), with its place. Nothing is guessed.
 - Values that no file holds (*watched* below) come from a running group: with `--live` `evenkeel check` reads it, too; without, checks
   that need them are undecided.
 - The agent (`evenkeel run`) holds the same table against the group that it watches: `/api/v1/checks`, `evenkeel_check_info`. It knows

@@ -3,7 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use evenkeel_core::checks::{Check, Finding, Harm, Outcome, Severity, Shown, is_watched};
+use evenkeel_core::checks::{
+    Check, ELSEWHERE, Finding, Harm, Outcome, Severity, Shown, is_watched,
+};
 
 use super::{Report, Taken, plain};
 
@@ -219,7 +221,7 @@ fn wrapped(out: &mut String, lead: &str, text: &str) {
 
 /// By what is missing, since that is what a person can give; what no file holds last.
 fn undecided(out: &mut String, findings: &[Finding], is_live: bool) {
-    let mut by_missing: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    let mut by_missing: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     let mut watched: Vec<&str> = Vec::new();
     for finding in findings {
         if finding.judgement.outcome != Outcome::Undecided {
@@ -232,7 +234,8 @@ fn undecided(out: &mut String, findings: &[Finding], is_live: bool) {
             continue;
         }
         for missing in missing {
-            once(by_missing.entry(missing).or_default(), finding.check.id);
+            let called = with_places(missing, &finding.judgement.values);
+            once(by_missing.entry(called).or_default(), finding.check.id);
         }
     }
     if by_missing.is_empty() && watched.is_empty() {
@@ -240,7 +243,7 @@ fn undecided(out: &mut String, findings: &[Finding], is_live: bool) {
     }
     out.push_str("\nUNDECIDED\n\n");
     // Values that leave the same checks undecided are told together.
-    let mut by_checks: Vec<(Vec<&str>, Vec<&str>)> = Vec::new();
+    let mut by_checks: Vec<(Vec<&str>, Vec<String>)> = Vec::new();
     for (missing, checks) in by_missing {
         match by_checks.iter_mut().find(|(known, _)| *known == checks) {
             Some((_, all)) => all.push(missing),
@@ -266,6 +269,21 @@ fn undecided(out: &mut String, findings: &[Finding], is_live: bool) {
         let count = counted(watched.len(), "check", "checks");
         let told = format!("a running group to watch: {count}, see docs/checks.md");
         wrapped(out, "  without ", &told);
+    }
+}
+
+/// A missing value; where it is set to what is not known here, with the places.
+fn with_places(missing: &str, values: &[Shown]) -> String {
+    let places = values
+        .iter()
+        .filter(|shown| shown.name == missing && shown.value == ELSEWHERE);
+    let places: Vec<String> = places.map(|shown| shown.source.to_string()).collect();
+    match &*places {
+        [] => missing.to_owned(),
+        places => format!(
+            "{missing} (known where the worker runs: {})",
+            places.join(", ")
+        ),
     }
 }
 

@@ -128,3 +128,27 @@ fn the_text_is_as_it_was_read_over() {
     }
     assert_eq!(out(&output), expected);
 }
+
+/// A value that is set, but only known where the worker runs, is not said to be missing alone.
+#[test]
+fn what_is_set_by_reference_is_undecided_with_its_place() {
+    let temporary = tempfile::tempdir().unwrap();
+    let text = "group.id=g\nsession.timeout.ms=${env:SESSION}\n";
+    std::fs::write(temporary.path().join("worker.properties"), text).unwrap();
+    let told = out(&check(temporary.path(), &["worker.properties"]));
+    let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
+    let place = "session.timeout.ms (known where the worker runs: worker.properties:2)";
+    assert!(told.contains(place), "{told}");
+    let output = check(temporary.path(), &["worker.properties", "--format", "json"]);
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let findings = report["findings"].as_array().unwrap();
+    let reaches = findings
+        .iter()
+        .find(|finding| finding["check"] == "session_reaches_rebalance")
+        .unwrap();
+    assert_eq!(
+        reaches["missing"],
+        serde_json::json!(["session.timeout.ms"])
+    );
+    assert_eq!(reaches["values"][0]["value"], "[set where the worker runs]");
+}

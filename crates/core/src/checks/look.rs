@@ -7,6 +7,9 @@ use super::releases::{Release, Whose};
 use super::source::{Source, Value};
 use super::{Judgement, Outcome, Shown};
 
+/// Stands for a value that is set to what only the running worker can look up.
+pub const ELSEWHERE: &str = "[set where the worker runs]";
+
 /// What a check found, once it had all it needs.
 pub(super) struct Verdict {
     fires: bool,
@@ -171,8 +174,21 @@ impl Look<'_> {
         }
     }
 
-    /// Remembers what is not known.
+    /// Remembers what is not known; where it is set to something that is not known here, with
+    /// that place.
     pub(super) fn misses(&mut self, name: &str) {
+        self.misses_of(self.worker, name);
+    }
+
+    fn misses_of(&mut self, worker: &Worker, name: &str) {
+        if let Some(given) = worker
+            .settings
+            .get(name)
+            .filter(|given| given.text.is_err())
+        {
+            let elsewhere = Value::new(ELSEWHERE, given.source.clone());
+            self.show_of(&worker.name, name, &elsewhere);
+        }
         if !self.missing.iter().any(|missing| missing == name) {
             self.missing.push(name.to_owned());
         }
@@ -237,7 +253,7 @@ impl Look<'_> {
                     self.show_of(&worker.name, name, &value);
                     values.push(value.value);
                 }
-                None => self.misses(name),
+                None => self.misses_of(worker, name),
             }
         }
         if !same(&values) {
