@@ -65,12 +65,24 @@ fn read_service(reading: &mut Reading<'_>, name: &str, service: &Value) {
     } else {
         image.fill(&mut settings);
     }
+    let release = Image::release(text(service, "image"));
+    if let Some(release) = release {
+        let told = Image::release_told(release);
+        reading
+            .deployed
+            .notes
+            .push(format!("service {shown}: {told}"));
+    }
     let worker = Worker {
         name: format!("{} ({shown})", reading.file),
         settings: settings.map,
         spelling: image.spelling(),
         is_complete,
         is_started_so: image.is_known() && !is_guess && !is_other,
+        release: release.map(|release| {
+            let line = reading.lines.line_of(&["services", name], "image");
+            Known::new(release, at(reading.file, line))
+        }),
         replicas: replicas(reading, name, service),
         grace_ms: grace(reading, name, service),
         ..Worker::default()

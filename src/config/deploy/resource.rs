@@ -198,12 +198,24 @@ fn read_workload(reading: &mut Reading<'_>, value: &Value) {
         let is_other = ["command", "args"]
             .iter()
             .any(|key| is_there(container, key));
+        let release = Image::release(text(container, "image"));
+        if let Some(release) = release {
+            let told = Image::release_told(release);
+            reading.deployed.notes.push(format!("{name}: {told}"));
+        }
         let worker = Worker {
             name: format!("{} ({name})", reading.file),
             settings: settings.map,
             spelling: image.spelling(),
             is_complete: !has_others && !is_guess,
             is_started_so: image.is_known() && !is_guess && !is_other,
+            release: release.map(|release| {
+                let parents = ["spec", "template", "spec", "containers"];
+                // Of several containers the first one's line would be found.
+                let is_only = containers.is_some_and(|all| all.len() == 1);
+                let line = reading.lines.line_of(&parents, "image");
+                Known::new(release, at(reading.file, line.filter(|_| is_only)))
+            }),
             replicas: replicas(reading, spec),
             grace_ms: pod_grace(reading, pod, &["spec", "template", "spec"]),
             ..Worker::default()

@@ -1,5 +1,6 @@
 //! Environment variables of images of Connect, and the settings that they become.
 
+use evenkeel_core::checks::releases::Release;
 use evenkeel_core::checks::source::Source;
 use evenkeel_core::checks::spelling::{DEBEZIUM, Spelling, VARIABLE_PREFIX};
 
@@ -12,6 +13,29 @@ const DEMANDING: [&str; 4] = [
     "confluentinc/cp-kafka-connect-base",
     "confluentinc/cp-server-connect",
     "confluentinc/cp-server-connect-base",
+];
+
+/// Releases of Confluent Platform, and of the Kafka that is in them (Confluent's table of
+/// versions and interoperability). It does not tell which patch of Kafka is in which of
+/// theirs: the last one, so that no fault is told which theirs may have mended.
+const OF_CONFLUENT: [(&str, Release); 17] = [
+    ("5.4", Release::new(2, 4, 1)),
+    ("5.5", Release::new(2, 5, 1)),
+    ("6.0", Release::new(2, 6, 3)),
+    ("6.1", Release::new(2, 7, 2)),
+    ("6.2", Release::new(2, 8, 2)),
+    ("7.0", Release::new(3, 0, 2)),
+    ("7.1", Release::new(3, 1, 2)),
+    ("7.2", Release::new(3, 2, 3)),
+    ("7.3", Release::new(3, 3, 2)),
+    ("7.4", Release::new(3, 4, 1)),
+    ("7.5", Release::new(3, 5, 2)),
+    ("7.6", Release::new(3, 6, 2)),
+    ("7.7", Release::new(3, 7, 2)),
+    ("7.8", Release::new(3, 8, 1)),
+    ("7.9", Release::new(3, 9, 2)),
+    ("8.0", Release::new(4, 0, 1)),
+    ("8.1", Release::new(4, 1, 1)),
 ];
 
 const OF_DEBEZIUM: &str = "debezium/connect";
@@ -90,6 +114,23 @@ impl Image {
             return (Self::Debezium, true);
         }
         (named, false)
+    }
+
+    /// The release of Kafka in it, where its tag tells.
+    pub(super) fn release(image: Option<&str>) -> Option<Release> {
+        let image = image.filter(|image| Self::named(Some(image)) == Self::Demanding)?;
+        let (name, _) = image.split_once('@').unwrap_or((image, ""));
+        let tag = name.rsplit('/').next()?.split_once(':')?.1;
+        let mut parts = tag.split(['.', '-']);
+        let (major, minor) = (parts.next()?, parts.next()?);
+        let mut known = OF_CONFLUENT.iter();
+        let found = known.find(|(of, _)| of.split_once('.') == Some((major, minor)));
+        found.map(|(_, release)| *release)
+    }
+
+    /// What is said of it.
+    pub(super) fn release_told(release: Release) -> String {
+        format!("by its image of the line of Kafka {release}, whose settings and defaults count")
     }
 
     /// How settings are written for it.
@@ -208,6 +249,32 @@ mod tests {
             "",
         ] {
             assert_eq!(Image::named(Some(image)), Image::Plain, "{image}");
+        }
+    }
+
+    #[test]
+    fn a_tag_of_confluents_tells_the_release_of_kafka() {
+        let release = |image: &str| Image::release(Some(image)).map(|found| found.to_string());
+        let told = |text: &str| Some(text.to_owned());
+        for (image, expected) in [
+            ("confluentinc/cp-kafka-connect:7.6.0", told("3.6.2")),
+            (
+                "confluentinc/cp-kafka-connect-base:7.6.1-1-ubi8",
+                told("3.6.2"),
+            ),
+            (
+                "registry.example:5000/confluentinc/cp-server-connect:5.5@sha256:00",
+                told("2.5.1"),
+            ),
+            ("confluentinc/cp-kafka-connect:8.1.0", told("4.1.1")),
+            ("confluentinc/cp-kafka-connect:7.60.0", None),
+            ("confluentinc/cp-kafka-connect:latest", None),
+            ("confluentinc/cp-kafka-connect:${TAG}", None),
+            ("registry.example:5000/confluentinc/cp-kafka-connect", None),
+            ("acme/cp-kafka-connect:7.6.0", None),
+            ("confluentinc/cp-kafka-connect:9.9.0", None),
+        ] {
+            assert_eq!(release(image), expected, "{image}");
         }
     }
 

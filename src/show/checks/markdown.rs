@@ -14,7 +14,8 @@ are read is in [check-formats.md](check-formats.md).
 
 - **error**: will break, or is broken. **warning**: breaks under load, or at the next failure. **info**: good to know.
 - Every value that is compared is shown with where it was read: file and line, a variable, a default. A default is that of the
-  release that `--kafka-release` or the file names, else of the newest known one; it counts only where all that is set is known.
+  release that `--kafka-release`, the file or the tag of an image of Confluent's names, else of the newest known one; it counts only
+  where all that is set is known.
 - A value that is missing leaves a check *undecided*, and the missing value is named; where it is set to what only the running worker
   can look up (`${…}`), with its place. Nothing is guessed.
 - Values that no file holds (*watched* below) come from a running group: with `--live` `evenkeel check` reads it, too; without, checks

@@ -60,7 +60,13 @@ fn who_starts_something_else_may_set_more() {
     let extending = of("extends: {service: base}");
     assert!(!extending.workers[0].is_complete);
     let told = "service c: extends is not read; what it may set is not known";
-    assert_eq!(extending.notes, [told]);
+    assert_eq!(extending.notes[0], told);
+    let told =
+        "service c: by its image of the line of Kafka 3.6.2, whose settings and defaults count";
+    assert_eq!(extending.notes[1..], [told]);
+    let release = extending.workers[0].release.as_ref().unwrap();
+    assert_eq!(release.value.to_string(), "3.6.2");
+    assert_eq!(release.source.to_string(), "compose.yaml:3");
     for (more, is_started_so) in [
         ("args: [./run]", false),
         ("command: [./run]", false),
