@@ -10,7 +10,7 @@
 //!    member joins again.
 //! 6. *reconfigured*: its tasks were committed anew.
 //! 7. *restarted*: RESTARTING was written; or the same worker ran it again and nothing of the
-//!    above says why.
+//!    above says why. Work that is lost, dropped or handed over before it runs again is that.
 //!
 //! A hand-over, when another worker runs it than the last that did:
 //! 8. *clean*: the one before had written that it stopped, or that it failed.
@@ -46,7 +46,7 @@ pub struct Downtimes {
     held: Held,
     #[serde(with = "crate::facts::pairs")]
     lines: BTreeMap<WorkItem, Line>,
-    /// Stretches that last and have no reason yet.
+    /// Stretches that last, and whose reason a step may yet say.
     pending: BTreeSet<WorkItem>,
     /// Stretches that are over and have no reason yet, oldest first.
     over: Vec<Over>,
@@ -203,7 +203,7 @@ impl Downtimes {
 
     fn put(&mut self, item: WorkItem, line: Line) {
         match &line {
-            Line::Down(stretch) if stretch.reason.is_none() => self.pending.insert(item),
+            Line::Down(stretch) if stretch.is_open() => self.pending.insert(item),
             _ => self.pending.remove(&item),
         };
         // What does not run and is not missed is what was never heard of.
@@ -363,34 +363,11 @@ impl Wrote {
     }
 }
 
-// === impl Over ===
+// === impl Stretch ===
 
-impl Over {
-    /// No round came between: a person, or the worker itself, restarted it.
-    fn is_without_a_round(&self) -> bool {
-        self.stop.generation == self.start.generation && self.stop.worker == self.start.worker
-    }
-
-    fn count_handed(&self, costs: &mut Costs) {
-        if let Some(how) = self.handed {
-            costs.push((Cost::HandedOver(self.item, how), self.start.stamp.live));
-        }
-    }
-
-    /// The reason is known: counts what it cost.
-    fn settle(&self, reason: DownReason, since: Option<EventTime>, costs: &mut Costs) {
-        costs.push((Cost::Interrupted(self.item, reason), self.stop.stamp.live));
-        // What was not to run meanwhile is handed over by nobody.
-        if !reason.is_wanted() {
-            self.count_handed(costs);
-        }
-        let Some(since) = since else {
-            return;
-        };
-        if !reason.is_wanted() {
-            let start = self.start.stamp;
-            let ms = start.at.since_ms(since).max(0);
-            costs.push((Cost::Ended(self.item, reason, ms), start.live));
-        }
+impl Stretch {
+    /// Whether a step may say why, or that its worker is gone before it had restarted it.
+    fn is_open(&self) -> bool {
+        matches!(self.reason, None | Some(DownReason::Restarted))
     }
 }

@@ -226,3 +226,51 @@ fn paused_before_it_is_known_to_be_lost() {
          foo has 1 down lost",
     );
 }
+
+/// It was stopped to be restarted, and its worker died, or lost its coordinator, before it was:
+/// a restart is why it stopped, and no reason that it stays down.
+#[test]
+fn a_restart_that_its_worker_did_not_survive() {
+    on_two(
+        "10.0 status foo-0 UNASSIGNED b 1
+         10.1 status foo-0 RESTARTING b 1
+         25.0 group 2 sessioned a off=3 join=24.9 delay=30000 | a: claim=foo
+         26.1 ends
+         55.0 group 3 sessioned a off=3 | a: claim=foo add=foo-0
+         55.4 status foo-0 RUNNING a 3
+         56.5 ends
+         56.5 costs",
+        "interrupted task restarted 1
+         handed over task clean 1
+         foo was down lost for 45.4",
+    );
+    on_two(
+        "10.0 status foo-0 UNASSIGNED b 1
+         10.1 status foo-0 RESTARTING b 1
+         20.0 group 2 sessioned a off=3 join=19.9 | a: claim=none | b: claim=none
+         21.1 ends
+         21.2 costs",
+        "interrupted connector dropped 1
+         interrupted task restarted 1
+         foo has 1 down dropped",
+    );
+    on_two(
+        "10.0 status foo-0 UNASSIGNED b 1
+         10.1 status foo-0 RESTARTING b 1
+         20.0 group 2 sessioned a off=3 join=19.9 | a: claim=foo | b: claim=foo-0 rev=foo-0
+         21.1 ends
+         21.2 costs",
+        "interrupted task restarted 1
+         foo has 1 down handover",
+    );
+    // A round in which nobody leaves, and nothing is taken away, is no reason.
+    on_two(
+        "10.0 status foo-0 UNASSIGNED b 1
+         10.1 status foo-0 RESTARTING b 1
+         20.0 group 2 sessioned a off=3 join=19.9 | a: claim=foo | b: claim=foo-0 | c: claim=none
+         21.1 ends
+         21.2 costs",
+        "interrupted task restarted 1
+         foo has 1 down restarted",
+    );
+}

@@ -169,8 +169,21 @@ impl Downtimes {
             let Some(reason) = reason(turn, item, &stretch.stop) else {
                 continue;
             };
+            // It was stopped to be restarted, and that was counted; now it is down because
+            // nobody is there to do so, or is to. A stop is no reason twice.
+            let is_counted = stretch.reason.is_some();
+            let moved = match reason {
+                DownReason::Lost | DownReason::Dropped => true,
+                DownReason::Handover => !is_eager(turn),
+                _ => false,
+            };
+            if is_counted && !moved {
+                continue;
+            }
             stretch.reason = Some(reason);
-            costs.push((Cost::Interrupted(item, reason), stretch.stop.stamp.live));
+            if !is_counted {
+                costs.push((Cost::Interrupted(item, reason), stretch.stop.stamp.live));
+            }
             self.pending.remove(&item);
             if reason.is_wanted() {
                 self.put(item, Line::Off);
@@ -194,6 +207,34 @@ impl Downtimes {
 // === impl Over ===
 
 impl Over {
+    /// No round came between: a person, or the worker itself, restarted it.
+    pub(super) fn is_without_a_round(&self) -> bool {
+        self.stop.generation == self.start.generation && self.stop.worker == self.start.worker
+    }
+
+    fn count_handed(&self, costs: &mut Costs) {
+        if let Some(how) = self.handed {
+            costs.push((Cost::HandedOver(self.item, how), self.start.stamp.live));
+        }
+    }
+
+    /// The reason is known: counts what it cost.
+    pub(super) fn settle(&self, reason: DownReason, since: Option<EventTime>, costs: &mut Costs) {
+        costs.push((Cost::Interrupted(self.item, reason), self.stop.stamp.live));
+        // What was not to run meanwhile is handed over by nobody.
+        if !reason.is_wanted() {
+            self.count_handed(costs);
+        }
+        let Some(since) = since else {
+            return;
+        };
+        if !reason.is_wanted() {
+            let start = self.start.stamp;
+            let ms = start.at.since_ms(since).max(0);
+            costs.push((Cost::Ended(self.item, reason, ms), start.live));
+        }
+    }
+
     fn explain(&self, turn: &Turn<'_>, costs: &mut Costs) {
         let found = reason(turn, self.item, &self.stop);
         // Who is gone without a word ran it until then at most.
