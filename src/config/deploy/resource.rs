@@ -101,6 +101,14 @@ fn read_connect(reading: &mut Reading<'_>, value: &Value) {
             ));
             continue;
         }
+        // The fields are what the operator reads first.
+        if let Some((field, _)) = STRIMZI.iter().find(|(_, setting)| *setting == key)
+            && settings.map.contains_key(key)
+        {
+            let told = format!("{name}: {key}: spec.{field} stands, not what spec.config says");
+            reading.deployed.notes.push(told);
+            continue;
+        }
         let line = reading.lines.line_of(&["spec", "config"], key);
         match scalar(value, Dialect::Kubernetes) {
             Some(text) => settings.put(key, text, at(reading.file, line)),

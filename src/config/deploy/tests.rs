@@ -172,6 +172,7 @@ spec:
     Rest.Port: 1
     bootstrap.servers: other:9092
     ssl.protocol: TLSv1.3
+    group.id: left-over
 ";
     let deployed = deployed("connect.yaml", text);
     assert_eq!(deployed.format, Format::Resource);
@@ -200,6 +201,7 @@ spec:
             ignored("rest.advertised.host.name"),
             ignored("Rest.Port"),
             ignored("bootstrap.servers"),
+            "n/c: group.id: spec.groupId stands, not what spec.config says".to_owned(),
         ]
     );
     let before = text.replace("/v1", "/v1beta2");

@@ -262,7 +262,7 @@ fn connector_call_exceeds_rebalance(known: &Known) -> Vec<Judgement> {
         let (call, rebalance) = (call?, rebalance?);
         fires_if(call > rebalance, || {
             format!(
-                "a connector held up its worker, which was out of the group for {}; the group waits for {}",
+                "a connector held up its worker, which was not back in the group {} after it was told what to run; the group waits for {}",
                 span(call),
                 span(rebalance)
             )

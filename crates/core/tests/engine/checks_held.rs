@@ -29,7 +29,7 @@ const CALLS: &str = "misses how long connectors hold up their worker, in ms";
 #[test]
 fn a_worker_that_a_connector_holds_up() {
     let check = "connector_call_exceeds_rebalance";
-    let told = "b:8083: a connector held up its worker, which was out of the group for 30 s; the group waits for 10 s; \
+    let told = "b:8083: a connector held up its worker, which was not back in the group 30 s after it was told what to run; the group waits for 10 s; \
                 30000 (longest of 2 measured), 10000 (record of b:8083, generation 9)";
     for out_s in [50.0, 56.0] {
         assert_eq!(says(&held(out_s, BACK), check), told, "{out_s}");
@@ -113,7 +113,7 @@ fn a_worker_that_is_held_up_again_as_soon_as_it_is_back() {
     let check = "connector_call_exceeds_rebalance";
     let told = |s: i32| {
         format!(
-            "b:8083: a connector held up its worker, which was out of the group for {s} s; the group waits for 10 s; \
+            "b:8083: a connector held up its worker, which was not back in the group {s} s after it was told what to run; the group waits for 10 s; \
              {s}000 (longest of 2 measured), 10000 (record of b:8083, generation 6)"
         )
     };
@@ -179,4 +179,32 @@ fn a_worker_that_was_out_while_it_stopped_the_tasks_of_a_connector_that_gets_oth
     // It died.
     let dead = "a#2: session=6000 claim=none";
     assert_eq!(says(&reconfigured(30.0, dead), check), misses);
+}
+
+/// The old tasks of another connector are to stop before it can join: they may be what held it up.
+#[test]
+fn a_worker_that_started_a_connector_and_had_tasks_to_stop() {
+    let scenario = "0.0 config connector foo
+         0.0 config tasks foo 1
+         0.0 config connector bar
+         0.0 config tasks bar 1
+         0.1 ends
+         1.0 group 1 sessioned a off=6 timeout=10000 join=0.9 | a: session=6000 claim=none | b: host=192.0.2.2 session=6000 claim=none add=bar-0
+         2.0 group 2 sessioned a off=6 timeout=10000 join=1.9 | a: session=6000 claim=- | b: host=192.0.2.2 session=6000 claim=bar-0 add=foo
+         2.2 status foo RUNNING b 2
+         2.5 config tasks bar 2
+         13.0 group 3 sessioned a off=9 delay=60000 timeout=10000 join=12.9 | a: session=6000 claim=-
+         32.0 group 4 sessioned a off=9 delay=60000 timeout=10000 join=31.9 | a: session=6000 claim=-
+         37.0 group 5 sessioned a off=9 timeout=10000 join=36.9 | a: session=6000 claim=- | b#2: host=192.0.2.2 session=6000 claim=bar-0
+         40.0 group 6 sessioned a off=9 timeout=10000 join=39.9 | a: session=6000 claim=- | b#2: host=192.0.2.2 session=6000 claim=bar-0 add=foo
+         40.2 status foo RUNNING b 6
+         40.5 config tasks bar 1
+         51.0 group 7 sessioned a off=11 delay=60000 timeout=10000 join=50.9 | a: session=6000 claim=-
+         70.0 group 8 sessioned a off=11 delay=60000 timeout=10000 join=69.9 | a: session=6000 claim=-
+         75.0 group 9 sessioned a off=11 timeout=10000 join=74.9 | a: session=6000 claim=- | b#3: host=192.0.2.2 session=6000 claim=bar-0,foo
+         76.0 ends";
+    let calls = says(scenario, "connector_call_exceeds_rebalance");
+    assert!(!calls.contains("held up"), "{calls}");
+    let stops = says(scenario, "stop_exceeds_rebalance");
+    assert!(stops.contains("b:8083"), "{stops}");
 }

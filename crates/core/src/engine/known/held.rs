@@ -81,7 +81,7 @@ pub(super) fn held(state: &State) -> BTreeMap<&str, Held> {
                 continue;
             }
             // Whoever has old tasks to stop before it joins is held up by them.
-            if call == Call::Again && stops_since(state, before, now, member).is_some() {
+            if stops_since(state, before, now, member).is_some() {
                 continue;
             }
             let after = place.saturating_add(1);
