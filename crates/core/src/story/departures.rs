@@ -322,6 +322,16 @@ impl Moves {
 // === impl Departure ===
 
 impl Departure {
+    /// Whether it stopped work before it was gone, or some of it.
+    pub fn is_in_order(&self) -> bool {
+        match self.how {
+            DepartureHow::Graceful | DepartureHow::CutShort => true,
+            // Either of these.
+            DepartureHow::Unknown => self.stopped.is_some(),
+            DepartureHow::Crashed | DepartureHow::Unresponsive => false,
+        }
+    }
+
     /// A member comes in its place, or is the same process again.
     fn take_place(&mut self, turn: &Turn<'_>, member: &Arc<Member>, moves: &mut Moves) -> Arrival {
         let returned = matches!(member.claim, Claim::Items(_));

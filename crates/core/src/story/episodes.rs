@@ -159,6 +159,13 @@ impl Episodes {
         Arc::clone(&episode.id)
     }
 
+    /// When the open episode was over, if it was by `until`, on the coordinator's clock.
+    pub fn over_by(&mut self, until: EventTime, show: &Shown<'_>) -> Option<EventTime> {
+        let episode = self.open.as_mut()?;
+        episode.awaited.date(show.statuses, show.skews);
+        episode.over_by(until, show.switches).map(|(at, _)| at)
+    }
+
     /// Closes the open episode if it was over by `until`, on the coordinator's clock.
     pub fn close_by(&mut self, until: EventTime, show: &Shown<'_>) -> Option<Closed> {
         let episode = self.open.as_mut()?;

@@ -11,13 +11,14 @@
 //!    and not gracefully.
 //! 5. *churn*: at least 3 generations in 15 minutes in which tasks of one connector were
 //!    committed.
-//! 6. *rollout*: at least 2 workers in 30 minutes that stopped, in good order or cut short,
-//!    and in whose place somebody came.
+//! 6. *rollout*: at least 2 workers in 30 minutes that stopped, in good order, cut short or
+//!    either of these, and in whose place somebody came.
 //!
 //! Everything is counted once it is settled, at the instant of the coordinator's clock at
 //! which it happened, whether the agent was there or read it later. What is not known, an
 //! outcome or how somebody left, counts for nothing.
 
+mod failed;
 mod rules;
 
 use std::collections::VecDeque;
@@ -29,14 +30,14 @@ use crate::answers::{Cause, DepartureHow, Outcome, PatternAnswer, TasksRoot};
 use crate::facts::ids::{ConnectorId, Names};
 use crate::facts::time::EventTime;
 use crate::limits::{
-    PATTERN_COMMITS_MAX, PATTERN_DEPARTURES_MAX, PATTERN_FAILED_RUNS_MAX, PATTERN_FOLLOWUPS_MAX,
-    PATTERN_WRITES_MAX,
+    PATTERN_COMMITS_MAX, PATTERN_DEPARTURES_MAX, PATTERN_FOLLOWUPS_MAX, PATTERN_WRITES_MAX,
 };
 use crate::story::causes::Causes;
 use crate::story::config_log::What;
 use crate::story::departures::Departure;
 use crate::story::steps::{Step, Turn};
 use crate::story::switches::Switches;
+use failed::Failed;
 
 /// The longest time that any rule looks back.
 const WINDOW_MS: i64 = 1_800_000;
@@ -44,10 +45,7 @@ const WINDOW_MS: i64 = 1_800_000;
 /// What the rules need of the last half hour.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Patterns {
-    /// Rounds that failed since the newest that may have been completed.
-    failed: VecDeque<FailedRun>,
-    /// The newest round that was completed, or may have been: incarnation and generation.
-    completed: Option<(u32, i32)>,
+    failed: Failed,
     /// Follow-ups that revoked again since the last round that left nothing to be done.
     followups: VecDeque<EventTime>,
     /// Whether anything was revoked since then.
@@ -61,18 +59,6 @@ pub struct Patterns {
     left: VecDeque<Left>,
     /// When the newest step that was judged was recorded.
     newest: Option<EventTime>,
-    /// When the newest record that was read was.
-    read: Option<EventTime>,
-}
-
-/// Generations that failed one after the other within a second.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-struct FailedRun {
-    second: i64,
-    incarnation: u32,
-    /// The last of them.
-    last: i32,
-    count: u64,
 }
 
 /// Tasks of a connector that were committed before a generation.
@@ -92,6 +78,8 @@ struct Left {
     member: Arc<str>,
     worker: Arc<str>,
     how: DepartureHow,
+    /// Whether it stopped work before it was gone.
+    in_order: bool,
     /// The member that came in its place.
     successor: Option<Arc<str>>,
     /// Whether that is the same process.
@@ -107,31 +95,20 @@ impl Patterns {
         let Some(now) = step.now.as_deref() else {
             return;
         };
-        self.read_to(step.recorded);
-        // Numbers that went back without the group being created anew come again.
-        if self.completed >= Some((step.incarnation, now.generation)) {
-            self.completed = None;
-        }
+        self.failed.read_to(step.recorded, WINDOW_MS);
+        self.failed.begin((step.incarnation, now.generation));
         let last = now.generation.saturating_sub(1);
         match step.missing {
             Some(missing) if missing.outcome == Outcome::Aborted => {
-                self.failed(step.incarnation, last, missing.count, step.recorded);
+                let (incarnation, at) = (step.incarnation, step.recorded);
+                self.failed.add(incarnation, last, missing.count, at);
             }
-            Some(_) => self.may_be_completed((step.incarnation, last)),
+            Some(_) => {
+                let round = (step.incarnation, last);
+                self.failed.may_be_completed(round, step.recorded);
+            }
             None => {}
         }
-    }
-
-    /// What was before it in the log was before it, whatever clock says otherwise.
-    fn read_to(&mut self, at: EventTime) {
-        let second = at.0.div_euclid(1000);
-        if self.read.replace(at) > Some(at) {
-            for run in &mut self.failed {
-                run.second = run.second.min(second);
-            }
-        }
-        let since = at.plus_ms(-WINDOW_MS).0.div_euclid(1000);
-        forget(&mut self.failed, |run| run.second < since);
     }
 
     /// A round is settled.
@@ -144,48 +121,14 @@ impl Patterns {
     ) {
         match outcome {
             Outcome::Aborted | Outcome::Mismatch => {
-                self.failed(incarnation, generation, 1, recorded);
+                self.failed.add(incarnation, generation, 1, recorded);
             }
             Outcome::Completed | Outcome::Unknown => {
-                self.may_be_completed((incarnation, generation));
+                let round = (incarnation, generation);
+                self.failed.may_be_completed(round, recorded);
             }
             Outcome::Emptied => {}
         }
-    }
-
-    /// What failed before that did not fail without a completed round in between, as far as
-    /// anybody knows.
-    fn may_be_completed(&mut self, round: (u32, i32)) {
-        self.completed = self.completed.max(Some(round));
-        self.failed
-            .retain(|run| (run.incarnation, run.last) > round);
-    }
-
-    /// Generations up to `last` failed.
-    fn failed(&mut self, incarnation: u32, last: i32, count: u64, at: EventTime) {
-        if self.completed >= Some((incarnation, last)) {
-            return;
-        }
-        let second = at.0.div_euclid(1000);
-        let first = i64::from(last).saturating_sub_unsigned(count.saturating_sub(1));
-        // One run never reaches over a number of which it is not known how it ended.
-        let goes_on = |run: &&mut FailedRun| {
-            run.second == second
-                && run.incarnation == incarnation
-                && i64::from(run.last).saturating_add(1) == first
-        };
-        if let Some(run) = self.failed.back_mut().filter(goes_on) {
-            run.last = last;
-            run.count = run.count.saturating_add(count);
-            return;
-        }
-        let run = FailedRun {
-            second,
-            incarnation,
-            last,
-            count,
-        };
-        push(&mut self.failed, run, PATTERN_FAILED_RUNS_MAX);
     }
 
     /// A person wrote configuration.
@@ -329,6 +272,7 @@ impl Patterns {
         let known = self.left.iter_mut().find(|left| left.key == departure.key);
         if let Some(known) = known {
             known.how = departure.how;
+            known.in_order = departure.is_in_order();
             known.successor = successor.map(|successor| Arc::clone(&successor.member));
             known.returned = successor.is_some_and(|successor| successor.same);
             return;
@@ -342,6 +286,7 @@ impl Patterns {
             member: Arc::clone(&departure.member),
             worker: Arc::clone(&departure.worker),
             how: departure.how,
+            in_order: departure.is_in_order(),
             successor: successor.map(|successor| Arc::clone(&successor.member)),
             returned: successor.is_some_and(|successor| successor.same),
         };

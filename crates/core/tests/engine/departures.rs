@@ -244,30 +244,6 @@ fn cut_short() {
     );
 }
 
-/// Departure rule 7: with 7.5 s its session may have ended, or it waited for the rest.
-#[test]
-fn cut_short_or_left() {
-    after_three(
-        "20.0 status foo UNASSIGNED a 1
-         27.5 group 2 sessioned b off=5 join=27.4 | b: claim=foo-1 add=foo | c: claim=foo-2 add=foo-0
-         27.8 status foo RUNNING b 2
-         27.9 status foo-0 RUNNING c 2
-         29.0 ends
-         29.0 story",
-        "episode 1-1 settled 0.9..1.3 active 0.4+ parked 0
-           group_formed - from 1
-           gen 1 completed group_formed - sync 0.1 stop - start -
-           seen here of 1 start 0.3[0,0.32]
-         episode 2-2 settled 20..27.9 active 7.9[0.5,7.9] parked 0
-           worker_gone a from 2
-           gen 2 completed worker_gone a sync 0.1 stop - start -
-           seen here of 2 start 0.4[0.1,0.42]
-           left a unknown not settled with 1+1
-           lost 2 open 0 reassigned=2 longest 7.5+
-         counted group_formed.completed=1 worker_gone.completed=1 rebalances.group_formed=1 rebalances.worker_gone=1 lost.connector.reassigned=1 lost.task.reassigned=1 sync=2 start=2 join.unmeasured=2",
-    );
-}
-
 /// Departure rule 6, successor rule 4: frozen for longer than its session, and back with
 /// its claim.
 #[test]

@@ -30,7 +30,18 @@ impl State {
 
     /// Timers fire at their event time, up to an instant at which no older record is unread.
     pub(super) fn run_timers(&mut self, until: EventTime) {
+        // What is over before the episode is known when it closes, however late that is read.
+        let over = self.of_episodes(|episodes, show| episodes.over_by(until, show));
+        if let Some(over) = over {
+            self.expire(over);
+        }
         self.close_episode(|episodes, show| episodes.close_by(until, show));
+        self.expire(until);
+        self.weigh_disagreements(until);
+    }
+
+    /// What was waited for long enough by an instant is settled, or given up.
+    fn expire(&mut self, until: EventTime) {
         let on = self.story.switches.on(StoryRule::Loss(6));
         if let Some(gone) = self.story.losses.expire(until, on) {
             self.story.episodes.ended(&gone.ended);
@@ -46,7 +57,6 @@ impl State {
         for departed in settled {
             self.departure_settled(&departed);
         }
-        self.weigh_disagreements(until);
     }
 
     pub(super) fn close_episode(
@@ -56,16 +66,10 @@ impl State {
         if self.story.episodes.open().is_none() {
             return;
         }
-        let story = &mut self.story;
-        let show = Shown {
-            statuses: &story.statuses,
-            skews: &story.skews,
-            switches: story.switches,
-            names: &self.names,
-        };
-        let Some(mut closed) = close(&mut story.episodes, &show) else {
+        let Some(mut closed) = self.of_episodes(close) else {
             return;
         };
+        let story = &mut self.story;
         // Nothing more of it is to come.
         if let (Some(EpisodeOutcome::Settled), Some(at)) =
             (closed.answer.outcome, closed.answer.closed)
@@ -88,6 +92,17 @@ impl State {
         let beside = self.beside(at);
         self.changes
             .push(Change::Closed(closed.answer, Box::new(beside)));
+    }
+
+    fn of_episodes<T>(&mut self, ask: impl FnOnce(&mut Episodes, &Shown<'_>) -> T) -> T {
+        let story = &mut self.story;
+        let show = Shown {
+            statuses: &story.statuses,
+            skews: &story.skews,
+            switches: story.switches,
+            names: &self.names,
+        };
+        ask(&mut story.episodes, &show)
     }
 
     /// What is known when an episode closes, at that instant. Rounds and departures that were read

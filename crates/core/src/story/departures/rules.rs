@@ -59,8 +59,7 @@ pub(super) fn how(turn: &Turn<'_>, place: usize, member: &Member, held: &[WorkIt
         how,
         evidence,
         stopped: written.last,
-        settled: written.stopped > 0
-            && matches!(how, DepartureHow::Graceful | DepartureHow::CutShort),
+        settled: written.stopped > 0,
     }
 }
 
@@ -208,6 +207,11 @@ fn rule_7_no_evidence(
             "it wrote the stop of {} of {all}, and was gone as long after the last as either \
              takes: that it waited for the rest and left, or that its session of {} ms ended",
             written.stopped, member.session_timeout_ms
+        )
+    } else if written.stopped > 0 {
+        format!(
+            "it wrote the stop of {} of {all}, without a time",
+            written.stopped
         )
     } else if turn.statuses_known {
         "it had nothing that writes when it stops".to_owned()

@@ -92,11 +92,7 @@ pub(super) fn pattern(
 
 fn rule_1_failed(look: &Look<'_>) -> Counted {
     let since = look.second_before(LOOP_ROUNDS_MS);
-    // Rounds are settled as they are read, which may be ahead of what is looked at.
-    let now = look.now.0.div_euclid(1000);
-    let runs = look.known.failed.iter();
-    let runs = runs.filter(|run| run.second > since && run.second <= now);
-    let count = runs.map(|run| run.count).fold(0, u64::saturating_add);
+    let count = look.known.failed.count(since, look.now);
     Counted {
         number: number(
             Pattern::Loop,
@@ -219,10 +215,7 @@ fn rule_5_churn(look: &Look<'_>) -> Counted {
 }
 
 fn rule_6_rollout(look: &Look<'_>) -> Counted {
-    let replaced = |left: &&Left| {
-        let in_order = matches!(left.how, DepartureHow::Graceful | DepartureHow::CutShort);
-        in_order && left.successor.is_some() && !left.returned
-    };
+    let replaced = |left: &&Left| left.in_order && left.successor.is_some() && !left.returned;
     let chains = look.chains();
     let of_it = chains
         .iter()

@@ -109,10 +109,12 @@ impl Sampled {
             !matches!(departed.how, DepartureHow::Graceful | DepartureHow::Unknown)
         };
         let replaced = |departed: &&DepartureAnswer| {
-            let in_order = matches!(
-                departed.how,
-                DepartureHow::Graceful | DepartureHow::CutShort
-            );
+            let in_order = match departed.how {
+                DepartureHow::Graceful | DepartureHow::CutShort => true,
+                // It may have stopped work, and be either.
+                DepartureHow::Unknown => departed.owned != (0, 0),
+                _ => false,
+            };
             in_order && departed.successor.is_some()
         };
         let number = |count: usize| u64::try_from(count).unwrap();
