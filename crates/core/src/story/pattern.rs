@@ -16,7 +16,7 @@
 //!
 //! Everything is counted once it is settled, at the instant of the coordinator's clock at
 //! which it happened, whether the agent was there or read it later. What is not known, an
-//! outcome or how somebody left, counts for nothing.
+//! outcome or how somebody left, counts for nothing but in rule 6.
 
 mod failed;
 mod rules;

@@ -59,7 +59,8 @@ pub(super) fn how(turn: &Turn<'_>, place: usize, member: &Member, held: &[WorkIt
         how,
         evidence,
         stopped: written.last,
-        settled: written.stopped > 0,
+        settled: written.stopped > 0
+            && matches!(how, DepartureHow::Graceful | DepartureHow::CutShort),
     }
 }
 
