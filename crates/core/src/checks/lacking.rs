@@ -81,14 +81,13 @@ fn setting_missing(known: &Known) -> Vec<Judgement> {
                 fires_if(true, || format!("{spelled} is {what}"))
             }));
         }
-        if lacking.is_empty() {
+        if hangs_on_release {
             judgements.push(look_at(known, worker, |look| {
-                if hangs_on_release {
-                    look.misses(RELEASE);
-                    return None;
-                }
-                passes()
+                look.misses(RELEASE);
+                None
             }));
+        } else if lacking.is_empty() {
+            judgements.push(look_at(known, worker, |_| passes()));
         }
     }
     judgements

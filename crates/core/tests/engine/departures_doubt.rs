@@ -68,3 +68,25 @@ fn a_rollout_of_workers_with_a_deaf_task() {
            rollout workers 2/2",
     );
 }
+
+/// A clock that was set back shows no departure as sooner than any session.
+#[test]
+fn a_clock_that_was_set_back() {
+    after_three(
+        "50.0 group 2 sessioned b off=5 stamped=0.6 join=0.5 | b: claim=foo-1 add=foo | c: claim=foo-2 add=foo-0
+         50.8 status foo RUNNING b 2
+         50.9 status foo-0 RUNNING c 2
+         53.0 ends
+         53.0 story",
+        "episode 1-1 settled 0.9..1.3 active 0.4+ parked 0
+           group_formed - from 1
+           gen 1 completed group_formed - sync 0.1 stop - start -
+           seen here of 1 start 0.3[0,0.32]
+         episode 2-2 settled 0.5..50.9 active 50.4+ parked 0
+           worker_gone a from 2
+           gen 2 completed worker_gone a sync 0.1 stop - start -
+           seen here of 2 start 50.3[50,50.32]
+           left a unknown not settled with 0+0
+         counted group_formed.completed=1 worker_gone.completed=1 rebalances.group_formed=1 rebalances.worker_gone=1 sync=2 start=2 join.unmeasured=2",
+    );
+}
