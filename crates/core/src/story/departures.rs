@@ -9,10 +9,8 @@
 //!    waits for the rest by default.
 //! 5. *crashed*: it wrote nothing, and left something behind as running.
 //! 6. *unresponsive*: a process of the same address comes back with a claim. Until then, or
-//!    for `limits::DEPARTURE_WINDOW_MS`, what rests on no stop, or on none that decides, is
-//!    not settled.
-//! 7. *unknown*: it had nothing that could write, or was gone after a time that fits both 2
-//!    and 4.
+//!    for `limits::DEPARTURE_WINDOW_MS`, what no stop decides is not settled.
+//! 7. *unknown*: it had nothing that could write, or the time it took fits both 2 and 4.
 //!
 //! A stop that the config topic explains (tasks written anew, a connector deleted), or that the
 //! record before asked for, is no evidence. Where several members advertise one address, nothing is said of how.
