@@ -17,7 +17,7 @@ are read is in [check-formats.md](check-formats.md).
   release that `--kafka-release`, the file or the tag of an image of Confluent's names, else of the newest known one; it counts only
   where all that is set is known.
 - A value that is missing leaves a check *undecided*, and the missing value is named; where it is set to what only the running worker
-  can look up (`${…}`), with its place. Nothing is guessed.
+  can look up (`${…}`), with its place (in JSON its value is `[set where the worker runs]`). Nothing is guessed.
 - Values that no file holds (*watched* below) come from a running group: with `--live` `evenkeel check` reads it, too; without, checks
   that need them are undecided.
 - The agent (`evenkeel run`) holds the same table against the group that it watches: `/api/v1/checks`, `evenkeel_check_info`. It knows

@@ -274,3 +274,27 @@ fn a_restart_that_its_worker_did_not_survive() {
          foo has 1 down restarted",
     );
 }
+
+/// RESTARTING says why it stopped only of who stopped it, and in the same generation.
+#[test]
+fn a_restart_of_what_had_stopped_before() {
+    // b was told to give it up; the next generation gives it back to b, which somebody restarts.
+    on_two(
+        "20.0 group 2 sessioned a off=3 join=19.9 | a: claim=foo | b: claim=foo-0 rev=foo-0
+         20.1 status foo-0 UNASSIGNED b 1
+         20.5 group 3 sessioned a off=3 join=20.4 | a: claim=foo | b: claim=- add=foo-0
+         20.6 status foo-0 RESTARTING b 3
+         21.8 ends
+         22.0 costs",
+        "interrupted task handover 1
+         foo has 1 down handover",
+    );
+    // Another worker's word.
+    on_two(
+        "20.0 status foo-0 UNASSIGNED b 1
+         20.1 status foo-0 RESTARTING a 1
+         21.4 ends
+         22.0 costs",
+        "foo has 1 down handover",
+    );
+}

@@ -19,7 +19,7 @@ const NOTHING: Expected = Expected {
     dated_ms_max: None,
 };
 
-const TOLD_MAX: Duration = Duration::from_secs(20);
+const TOLD_MAX: Duration = Duration::from_secs(40);
 const WORKERS: [&str; 2] = ["worker-1", "worker-2"];
 
 pub(super) fn spec() -> anyhow::Result<ClusterSpec> {

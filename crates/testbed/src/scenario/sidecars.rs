@@ -39,8 +39,8 @@ const FAST: RangeInclusive<f64> = 20.0..=41.0;
 /// 2 by 10 s, one more or less at an edge.
 const SLOW: RangeInclusive<f64> = 1.0..=3.0;
 /// A generation is settled by statuses, or by two rebalance timeouts of a minute.
-const SETTLED_MAX: Duration = Duration::from_secs(30);
-const TOLD_MAX: Duration = Duration::from_secs(15);
+const SETTLED_MAX: Duration = Duration::from_secs(60);
+const TOLD_MAX: Duration = Duration::from_secs(40);
 
 pub(super) fn spec() -> anyhow::Result<ClusterSpec> {
     let mut spec = ClusterSpec::of(WORKERS.len());
@@ -127,7 +127,7 @@ fn file(stage: &Stage, worker: &str) -> anyhow::Result<std::path::PathBuf> {
 /// All watch before anything happens, so that all count the same.
 fn current(stage: &Stage) -> anyhow::Result<()> {
     for name in WORKERS.map(beside).iter().chain([&"first".to_owned()]) {
-        wait_until(&format!("{name} to watch"), TOLD_MAX * 2, || {
+        wait_until(&format!("{name} to watch"), TOLD_MAX, || {
             let agent = stage.agent(name)?;
             let polled = !agent.state()?["polls"]["confirmed"].is_null();
             ensure!(polled, "no answer yet");
