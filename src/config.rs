@@ -33,7 +33,7 @@ mod yaml;
 pub use flags::ConfigFlags;
 pub use groups::Origin;
 pub use headers::Headers;
-pub use load::{Loaded, Override, Sources, load};
+pub use load::{JudgeFiles, Loaded, Named, Override, Sources, load};
 pub use mistake::{Mistake, Mistakes};
 pub use properties::{Judge, Properties, is_open};
 pub use reference::{markdown, sample};

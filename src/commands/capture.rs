@@ -57,7 +57,7 @@ pub fn run(args: &CaptureArgs) -> Exit {
         eprintln!("  hint: evenkeel capture incident.evk.gz");
         return Exit::Usage;
     }
-    let loaded = match start::configured(&args.config) {
+    let loaded = match start::configured(wiring::configuration(&args.config)) {
         Ok(loaded) => loaded,
         Err(exit) => return exit,
     };

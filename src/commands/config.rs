@@ -25,7 +25,7 @@ pub struct ConfigArgs {
 /// # Errors
 /// What `out` says when it cannot be written to.
 pub fn run(args: &ConfigArgs, out: &mut impl Write) -> io::Result<Exit> {
-    let loaded = match wiring::configuration(&args.config) {
+    let loaded = match wiring::whole(&args.config) {
         Ok(loaded) => loaded,
         Err(mistakes) => {
             eprintln!("{mistakes}");

@@ -31,7 +31,7 @@ pub struct RunArgs {
 /// Runs until SIGINT or SIGTERM.
 #[must_use]
 pub fn run(args: &RunArgs) -> Exit {
-    let loaded = match start::configured(&args.config) {
+    let loaded = match start::configured(wiring::whole(&args.config)) {
         Ok(loaded) => loaded,
         Err(exit) => return exit,
     };

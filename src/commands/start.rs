@@ -8,17 +8,16 @@ use std::time::Duration;
 use tokio::runtime::Builder;
 
 use crate::commands::exit::Exit;
-use crate::commands::wiring;
-use crate::config::{ConfigFlags, Loaded};
+use crate::config::{Loaded, Mistakes};
 use crate::show::log;
 
 /// How long the end waits for threads that wait themselves, on a broker that answers
 /// nothing: whoever stops a container kills it 10 s later.
 const END_MAX: Duration = Duration::from_secs(1);
 
-/// Loads the configuration and starts the log, or says every mistake.
-pub(super) fn configured(flags: &ConfigFlags) -> Result<Loaded, Exit> {
-    match wiring::configuration(flags) {
+/// Starts the log as a configuration says, or says every mistake in it.
+pub(super) fn configured(loaded: Result<Loaded, Mistakes>) -> Result<Loaded, Exit> {
+    match loaded {
         Ok(loaded) => {
             log::start(loaded.config.log);
             for warning in &loaded.warnings {

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use crate::config::{
-    self, Config, ConfigFlags, ConnectionConfig, GroupConfig, HttpConfig, Loaded, Mistake,
-    Mistakes, Secret, TraceCopies, load, traces_for_url,
+    self, Config, ConfigFlags, ConnectionConfig, GroupConfig, HttpConfig, JudgeFiles, Loaded,
+    Mistake, Mistakes, Named, Secret, TraceCopies, load, traces_for_url,
 };
 use crate::read::connection::{Connection, Hidden, Properties};
 use crate::read::coordinator::{self, Unfit};
@@ -18,17 +18,46 @@ use crate::run::{clock, expiry};
 use crate::show::traces::wire::{self, Client};
 use crate::show::view::CertificateUse;
 
-/// Loads the configuration for a command.
+/// Loads the configuration for a command that reads a group, and serves nothing.
 ///
 /// # Errors
 /// All mistakes in it.
 pub fn configuration(flags: &ConfigFlags) -> Result<Loaded, Mistakes> {
+    loaded(flags, |named| {
+        let key = named.privacy.mask_key();
+        key.err().into_iter().collect()
+    })
+}
+
+/// Loads the configuration of the agent, and looks at all files that it names.
+///
+/// # Errors
+/// All mistakes in it and in them.
+pub fn whole(flags: &ConfigFlags) -> Result<Loaded, Mistakes> {
+    loaded(flags, all_files)
+}
+
+/// What is wrong with all files that a configuration names and no other module looks at.
+fn all_files(named: &Named) -> Vec<Mistake> {
+    let mut mistakes: Vec<Mistake> = Vec::new();
+    if let Some(path) = &named.web_config_file {
+        let web = Web::load(path, named.probes);
+        mistakes.extend(web.err().into_iter().flat_map(|told| told.0));
+    }
+    mistakes.extend(named.privacy.mask_key().err());
+    mistakes.extend(named.state.folder().err());
+    let traces = named.traces.clone().map(Client::new);
+    let unfits = traces.into_iter().flat_map(|client| client.unfits());
+    let own = unfits.filter(|unfit| unfit.variable.is_none());
+    mistakes.extend(own.map(unfit));
+    mistakes
+}
+
+fn loaded(flags: &ConfigFlags, judge_files: JudgeFiles) -> Result<Loaded, Mistakes> {
     let vars: Vec<(String, String)> = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect();
-    let loaded = load(flags, &vars, judged)?;
-    mask_key(&loaded.config)?;
-    Ok(loaded)
+    load(flags, &vars, judged, judge_files)
 }
 
 /// What librdkafka says in OpenSSL's words, or by the options it was built with.

@@ -10,8 +10,8 @@ use super::groups::Origin;
 use super::mistake::{Mistake, Mistakes};
 use super::overlay::{self, FILE_VARIABLE};
 use super::properties::Judge;
-use super::tree::Tree;
-use super::typed::Config;
+use super::tree::{Probes, Tree};
+use super::typed::{Config, PrivacyConfig, StateConfig, TracesConfig};
 use super::validate::validate_with;
 use super::{check, connection, file, groups, traces, yaml};
 
@@ -40,6 +40,25 @@ pub struct Sources<'a> {
     pub flags: &'a [Override],
 }
 
+/// Judges the files that a configuration names and that other modules read.
+pub type JudgeFiles = fn(&Named) -> Vec<Mistake>;
+
+/// The parts of a configuration that name such files, each as far as it holds, whatever is
+/// wrong with the rest.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Named {
+    /// The web configuration.
+    pub web_config_file: Option<PathBuf>,
+    /// Who may ask for probes.
+    pub probes: Probes,
+    /// The key of the mask.
+    pub privacy: PrivacyConfig,
+    /// The folder for states.
+    pub state: StateConfig,
+    /// What TLS to a receiver of traces needs.
+    pub traces: Option<TracesConfig>,
+}
+
 /// A configuration, as written and as used.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Loaded {
@@ -56,7 +75,8 @@ pub struct Loaded {
 }
 
 /// Loads what the flags, these environment variables and the file they name say; `judge`
-/// knows librdkafka's properties, which this module does not.
+/// knows librdkafka's properties, and `judge_files` what stands in other files, which this
+/// module does not.
 ///
 /// # Errors
 ///
@@ -65,31 +85,36 @@ pub fn load(
     flags: &ConfigFlags,
     vars: &[(String, String)],
     judge: Judge,
+    judge_files: JudgeFiles,
 ) -> Result<Loaded, Mistakes> {
     let named = vars
         .iter()
         .find(|(name, value)| name == FILE_VARIABLE && !value.is_empty());
+    let named = named.map(|(name, path)| (&**name, PathBuf::from(path)));
     let file = flags
         .config
         .clone()
-        .or_else(|| named.map(|(_, path)| PathBuf::from(path)));
+        .map(|path| ("--config", path))
+        .or(named);
     let text = match &file {
-        Some(path) => Some(read(path).map_err(|mistake| Mistakes(vec![mistake]))?),
+        Some((by, path)) => Some(read(by, path).map_err(|mistake| Mistakes(vec![mistake]))?),
         None => None,
     };
+    let file = file.map(|(_, path)| path);
     let flags = flags.overrides();
     let loaded = Sources {
         file: text.as_deref(),
         vars,
         flags: &flags,
     }
-    .judged(judge)?;
+    .judged(judge, judge_files)?;
     Ok(Loaded { file, ..loaded })
 }
 
-fn read(path: &Path) -> Result<String, Mistake> {
+/// Reads the file that a flag or a variable names.
+fn read(by: &str, path: &Path) -> Result<String, Mistake> {
     let wrong =
-        |what: String| Mistake::new("", format!("{}: {what}", path.display()), "a YAML file");
+        |what: String| Mistake::new(by, format!("{}: {what}", path.display()), "a YAML file");
     let bytes = file::bytes(path, FILE_BYTES_MAX).map_err(|unread| wrong(unread.to_string()))?;
     String::from_utf8(bytes).map_err(|_| wrong("stream did not contain valid UTF-8".to_owned()))
 }
@@ -104,11 +129,11 @@ impl Sources<'_> {
     ///
     /// All mistakes.
     pub fn load(&self) -> Result<Loaded, Mistakes> {
-        self.judged(|_| Vec::new())
+        self.judged(|_| Vec::new(), |_| Vec::new())
     }
 
-    /// As [`load`](Self::load), with librdkafka's properties judged, too.
-    fn judged(&self, judge: Judge) -> Result<Loaded, Mistakes> {
+    /// As [`load`](Self::load), with librdkafka's properties and other files judged, too.
+    fn judged(&self, judge: Judge, judge_files: JudgeFiles) -> Result<Loaded, Mistakes> {
         let keys = keys();
         let mut mistakes = Vec::new();
         let mut root = match yaml::parse(self.file.unwrap_or_default()) {
@@ -158,6 +183,7 @@ impl Sources<'_> {
         if let (true, Ok(config)) = (mistakes.is_empty(), &result) {
             mistakes.extend(connection::judged(config, &workers, judge));
         }
+        mistakes.extend(judge_files(&Named::of(&tree, &env)));
         for mistake in &mut mistakes {
             name_origin(mistake, &overrides);
             name_source(mistake, &workers.filled);
@@ -179,6 +205,21 @@ impl Sources<'_> {
                 })
             }
             _ => Err(Mistakes(mistakes)),
+        }
+    }
+}
+
+// === impl Named ===
+
+impl Named {
+    fn of(tree: &Tree, env: &dyn Fn(&str) -> Option<String>) -> Self {
+        Self {
+            web_config_file: tree.http.web_config_file(),
+            probes: tree.http.probes,
+            privacy: tree.privacy.config(),
+            state: tree.state.config(),
+            // What is wrong with it was told.
+            traces: traces::of_traces(&tree.traces, env, &mut Vec::new()),
         }
     }
 }

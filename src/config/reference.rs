@@ -29,7 +29,8 @@ so are `--bootstrap`, `--group`, `--config-topic` and `--status-topic`. Every ke
 default.
 
 - Unknown keys, also in the environment, are errors, told with the nearest known one. All
-  mistakes are told at once, each with its key, what was found, what was expected.
+  mistakes are told at once, those in the files that it names included, each with its key, what was
+  found, what was expected. Only a file of its own that cannot be read, or is no YAML, is told alone.
 - Variables that Kubernetes sets for a service of the name evenkeel are left alone.
 - Keys of `groups` have a variable and a flag for the only group; a file with several
   groups refuses them.

@@ -57,13 +57,6 @@ pub(super) fn validate_with(
     let kafka = of_kafka(kafka, workers, env, &mut mistakes);
     let groups = of_groups(groups, &mut mistakes);
     let http = of_http(http, &mut mistakes);
-    let PrivacyTree {
-        mask_names,
-        mask_key_file,
-    } = privacy;
-    // An empty one is none, as an empty variable is.
-    let StateTree { dir } = state;
-    let dir = dir.as_ref().filter(|path| !path.is_empty());
     let metrics = of_metrics(metrics, &mut mistakes);
     let traces = traces::of_traces(traces, env, &mut mistakes);
     let LogTree { level, format } = *log;
@@ -74,13 +67,8 @@ pub(super) fn validate_with(
                 kafka,
                 groups,
                 http,
-                privacy: PrivacyConfig {
-                    mask_names: *mask_names,
-                    mask_key_file: mask_key_file.clone(),
-                },
-                state: StateConfig {
-                    dir: dir.map(PathBuf::from),
-                },
+                privacy: privacy.config(),
+                state: state.config(),
                 metrics,
                 traces,
                 log: LogConfig { level, format },
@@ -271,11 +259,9 @@ fn of_http(tree: &HttpTree, mistakes: &mut Vec<Mistake>) -> Option<HttpConfig> {
     let HttpTree {
         listen,
         readiness,
-        web_config_file,
+        web_config_file: _,
         probes,
     } = tree;
-    // An empty one is none, as an empty variable is.
-    let web_config_file = web_config_file.as_ref().filter(|path| !path.is_empty());
     // `:9790` is how exporters write "all interfaces".
     let text = match listen.strip_prefix(':') {
         Some(port) => format!("0.0.0.0:{port}"),
@@ -285,7 +271,7 @@ fn of_http(tree: &HttpTree, mistakes: &mut Vec<Mistake>) -> Option<HttpConfig> {
         Ok(listen) => Some(HttpConfig {
             listen,
             readiness: *readiness,
-            web_config_file: web_config_file.map(PathBuf::from),
+            web_config_file: tree.web_config_file(),
             probes: *probes,
         }),
         Err(_) => {
@@ -295,6 +281,39 @@ fn of_http(tree: &HttpTree, mistakes: &mut Vec<Mistake>) -> Option<HttpConfig> {
             None
         }
     }
+}
+
+impl HttpTree {
+    pub(super) fn web_config_file(&self) -> Option<PathBuf> {
+        named(self.web_config_file.as_ref())
+    }
+}
+
+impl PrivacyTree {
+    pub(super) fn config(&self) -> PrivacyConfig {
+        let Self {
+            mask_names,
+            mask_key_file,
+        } = self;
+        PrivacyConfig {
+            mask_names: *mask_names,
+            mask_key_file: mask_key_file.clone(),
+        }
+    }
+}
+
+impl StateTree {
+    pub(super) fn config(&self) -> StateConfig {
+        let Self { dir } = self;
+        StateConfig {
+            dir: named(dir.as_ref()),
+        }
+    }
+}
+
+/// An empty one is none, as an empty variable is.
+fn named(path: Option<&String>) -> Option<PathBuf> {
+    path.filter(|path| !path.is_empty()).map(PathBuf::from)
 }
 
 fn of_metrics(tree: &MetricsTree, mistakes: &mut Vec<Mistake>) -> MetricsConfig {

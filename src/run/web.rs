@@ -166,7 +166,10 @@ fn guard(
         let named = mistakes.into_iter().map(|mistake| named(path, mistake));
         Mistakes(named.collect())
     };
-    let bytes = read(path).map_err(|found| told(vec![mistake("", &found, "a YAML file")]))?;
+    // The file itself is named by the configuration.
+    let unread =
+        |found: String| Mistakes(vec![mistake("http.web_config_file", &found, "a YAML file")]);
+    let bytes = read(path).map_err(unread)?;
     let text = String::from_utf8(bytes)
         .map_err(|_| told(vec![mistake("", "what is no UTF-8", "a YAML file")]))?;
     let folder = path.parent().unwrap_or(Path::new(""));

@@ -35,7 +35,7 @@ fn loaded(lines: &str, flags: &[Override]) -> Result<Loaded, Mistakes> {
             .collect(),
         ..ConfigFlags::default()
     };
-    load(&flags, &[], judged)
+    load(&flags, &[], judged, |_| Vec::new())
 }
 
 fn jaas(module: &str, options: &str) -> String {
@@ -163,7 +163,9 @@ fn files_of_tls_and_kerberos_are_told_in_words_of_their_own() {
             set: pairs.iter().map(set).collect(),
             ..ConfigFlags::default()
         };
-        load(&flags, &[], judged).unwrap_err().to_string()
+        load(&flags, &[], judged, |_| Vec::new())
+            .unwrap_err()
+            .to_string()
     };
     let ssl = ("security.protocol", "ssl");
     let key = store("key.p12");
@@ -195,4 +197,46 @@ fn files_of_tls_and_kerberos_are_told_in_words_of_their_own() {
         assert!(told.contains(name) && told.contains(reason), "{told}");
         assert!(!told.contains("error:") && !told.contains(CANARY), "{told}");
     }
+}
+
+/// Every file that is named is looked at, whatever else is wrong: nobody corrects one after the
+/// other.
+#[test]
+fn files_are_told_with_all_other_mistakes() {
+    let set = [
+        "http.listen=x",
+        "http.web_config_file=/no/web",
+        "log.level=loud",
+        "privacy.mask_key_file=/no/key",
+        "state.dir=/no/state",
+        "traces.endpoint=https://x:4318",
+        "traces.ca_file=/no/ca",
+    ];
+    let flags = ConfigFlags {
+        set: set.map(str::to_owned).to_vec(),
+        ..ConfigFlags::default()
+    };
+    let told = load(&flags, &[], judged, all_files).unwrap_err();
+    let mut paths: Vec<&str> = told.0.iter().map(|mistake| &*mistake.path).collect();
+    paths.sort_unstable();
+    let expected = [
+        "groups",
+        "http.listen",
+        "http.web_config_file",
+        "kafka.bootstrap",
+        "log.level",
+        "privacy.mask_key_file",
+        "state.dir",
+        "traces.ca_file",
+    ];
+    assert_eq!(paths, expected, "{told}");
+    let named = told
+        .0
+        .iter()
+        .filter(|mistake| mistake.found.contains("/no/"));
+    assert_eq!(
+        named.filter(|mistake| mistake.origin.is_some()).count(),
+        4,
+        "{told}"
+    );
 }

@@ -166,7 +166,7 @@ fn no_file_is_needed() {
         set: vec!["metrics.subjects_max=7".to_owned()],
         ..ConfigFlags::default()
     };
-    let loaded = load(&flags, &[], |_| Vec::new()).unwrap();
+    let loaded = load(&flags, &[], |_| Vec::new(), |_| Vec::new()).unwrap();
     assert_eq!(loaded.config.groups[0].group, "connect");
     assert_eq!(loaded.config.metrics.subjects_max, 7);
     assert_eq!(loaded.file, None);
@@ -327,6 +327,11 @@ groups: [{group: a, config_topic: c, status_topic: s}]
     assert_eq!(principal, Some("evenkeel"));
 }
 
+fn refused(flags: &ConfigFlags, vars: &[(String, String)]) -> String {
+    let loaded = load(flags, vars, |_| Vec::new(), |_| Vec::new());
+    loaded.unwrap_err().to_string()
+}
+
 #[test]
 fn a_file_that_cannot_be_read_is_named() {
     let path = std::env::temp_dir().join("evenkeel-no-such-file.yaml");
@@ -334,16 +339,14 @@ fn a_file_that_cannot_be_read_is_named() {
         config: Some(path.clone()),
         ..ConfigFlags::default()
     };
-    let told = load(&flags, &[], |_| Vec::new()).unwrap_err().to_string();
+    let told = refused(&flags, &[]);
     assert!(
         told.contains(&path.display().to_string()) && told.contains("No such file"),
         "{told}"
     );
     // The variable names it as well; the flag goes first.
     let named = vars(&[("EVENKEEL_CONFIG", "other.yaml")]);
-    let told = load(&ConfigFlags::default(), &named, |_| Vec::new())
-        .unwrap_err()
-        .to_string();
+    let told = refused(&ConfigFlags::default(), &named);
     assert!(told.contains("other.yaml"), "{told}");
 
     let folder = tempfile::tempdir().unwrap();
@@ -353,10 +356,10 @@ fn a_file_that_cannot_be_read_is_named() {
         config: Some(large.clone()),
         ..ConfigFlags::default()
     };
-    let told = load(&flags, &[], |_| Vec::new()).unwrap_err().to_string();
+    let told = refused(&flags, &[]);
     assert!(told.contains("more than 1 MiB"), "{told}");
     std::fs::write(&large, "#".repeat(1024 * 1024)).unwrap();
-    let told = load(&flags, &[], |_| Vec::new()).unwrap_err().to_string();
+    let told = refused(&flags, &[]);
     assert!(
         told.contains("kafka.bootstrap"),
         "at the bound it is read: {told}"

@@ -61,7 +61,12 @@ pub(super) fn read(settings: &mut Settings<'_>) -> Vec<WorkerSetting> {
             continue;
         };
         if let Some(expected) = kind.refuses(found.text()) {
-            let told = quoted(found.text());
+            // What is refused may be anything, a password in the wrong line as well.
+            let told = match found.text().chars().count() {
+                0 => quoted(""),
+                1 => "a text of 1 character".to_owned(),
+                count => format!("a text of {count} characters"),
+            };
             settings.wrong(name, &told, &expected, "the worker does not start with it");
             continue;
         }

@@ -154,7 +154,7 @@ fn o_06_the_connector_itself_asks_for_it() {
         assert_eq!(causes.len(), 1, "{causes:?}");
         assert_eq!(causes[0].root, Some(TasksRoot::Requested));
         assert_eq!(causes[0].changed, Some(false));
-        assert!(causes[0].evidence.ends_with(": 1 tasks as before"));
+        assert!(causes[0].evidence.ends_with(": 1 task as before"));
         assert!(episode.departures.is_empty());
         assert_eq!(episode.lost.items, 0);
     }

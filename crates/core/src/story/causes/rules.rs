@@ -218,9 +218,14 @@ fn rules_13_to_15_config(turn: &Turn<'_>) -> Vec<Found> {
                 tasks,
             } => {
                 let evidence = match (before == tasks, changed) {
-                    (false, _) => format!("config record {at}: {before} tasks before, {tasks} now"),
-                    (true, true) => format!("config record {at}: {tasks} tasks with other content"),
-                    (true, false) => format!("config record {at}: {tasks} tasks as before"),
+                    (false, _) => {
+                        let before = in_words(before);
+                        format!("config record {at}: {before} before, {tasks} now")
+                    }
+                    (true, true) => {
+                        format!("config record {at}: {} with other content", in_words(tasks))
+                    }
+                    (true, false) => format!("config record {at}: {} as before", in_words(tasks)),
                 };
                 let one = turn.found(Cause::TasksChanged, subject, &evidence);
                 (
@@ -345,4 +350,12 @@ pub(crate) fn recommitted(turn: &Turn<'_>) -> Vec<ConnectorId> {
     connectors.sort_unstable();
     connectors.dedup();
     connectors
+}
+
+/// How many tasks.
+fn in_words(tasks: i32) -> String {
+    match tasks {
+        1 => "1 task".to_owned(),
+        tasks => format!("{tasks} tasks"),
+    }
 }
