@@ -129,8 +129,9 @@ pub(super) fn possible(
     }
     if wrote.may_be_part {
         let silent_ms = |last: Option<i64>| last.map(|at| step.real.join_ended_ms - at);
-        let longest_ms = silent_ms(wrote.surely_last_ms).unwrap_or(i64::MAX);
-        let later = |ms: i64| wrote.far || longest_ms >= ms;
+        // Of what it may have written, it wrote at least one.
+        let longest_ms = silent_ms(wrote.surely_last_ms.or(wrote.first_ms));
+        let later = |ms: i64| wrote.far || longest_ms.is_some_and(|silent| silent >= ms);
         let shortest_ms = silent_ms(wrote.last_ms);
         let sooner = |ms: i64| wrote.far || shortest_ms.is_some_and(|silent| silent < ms);
         let off_ms = wrote.off_ms;
@@ -182,6 +183,7 @@ struct Wrote {
     may_be_silent: bool,
     may_be_nothing: bool,
     last_ms: Option<i64>,
+    first_ms: Option<i64>,
     /// The last that it certainly wrote.
     surely_last_ms: Option<i64>,
     /// Whether clocks are too far apart for any of it to be sure.
@@ -200,7 +202,7 @@ impl Wrote {
             .and_then(|before| before.members.get(&gone.member));
         let joined_ms = step.before.map_or(0, |before| before.join_ended_ms);
         let (mut stopped, mut running, mut either) = (0, 0, 0);
-        let (mut last_ms, mut surely_last_ms) = (None, None);
+        let (mut first_ms, mut last_ms, mut surely_last_ms) = (None, None, None);
         let told = before.map(|member| member.assigned.clone());
         let held = gone.owned.union(told.as_ref().unwrap_or(&gone.owned));
         for item in held {
@@ -237,6 +239,7 @@ impl Wrote {
                     // What is written after that may not be read in time.
                     if at <= step.real.join_ended_ms {
                         last_ms = last_ms.max(Some(at));
+                        first_ms = Some(first_ms.map_or(at, |first: i64| first.min(at)));
                     }
                     if doubtful
                         || at > gone.removed_ms
@@ -267,6 +270,7 @@ impl Wrote {
             may_be_nothing: (stopped == 0 && running == 0) || far,
             far,
             last_ms,
+            first_ms,
             surely_last_ms,
             off_ms: 100 + 2 * off_ms,
         }
